@@ -59,9 +59,9 @@ demo: $(VENV)/local.stamp ## index a real manual, ask two questions, see the con
 	$(call say,demo: from a folder of documents to a context that fits)
 	@$(PY) examples/demo.py
 
-test: $(VENV)/dev.stamp ## everything that CI runs; of the fuzzer half of what `make fuzz` tries
+test: $(VENV)/dev.stamp ## everything that CI runs; of the fuzzer a quarter of what `make fuzz` tries
 	@$(MAKE) --no-print-directory -j $$(($(JOBS) + 1)) BESIDE=yes $(VENV)/browser.stamp unit \
-		CASES=10000 LISTS=4000
+		CASES=5000 LISTS=2000
 	$(call say,all green)
 
 CHECKS := lint types contracts spelling sizes

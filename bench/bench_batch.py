@@ -21,11 +21,9 @@ from random import Random
 
 from foveate.batch.engines import open_engine
 from foveate.batch.engines.engine import Engine
-from foveate.batch.partitions import FileAccess, partitions
-from foveate.batch.run import run_partitions
+from foveate.batch.run import answer_requests
 from foveate.cli.files import open_output, read_lines
 
-FILES = FileAccess(read_lines=read_lines, open_atomic=open_output)
 TEXT = """the lock keeper opens the lower gate first and the water level falls so that a boat rises
 slowly past the upper paddle in winter and spring under the canal bridge of the toll house"""
 WORDS = TEXT.split()
@@ -63,12 +61,10 @@ def request(number: int, candidates: int) -> dict[str, object]:
     return {"id": number, "query": " ".join(dice.sample(WORDS, 4)), "chunks": chunks}
 
 
-def write_requests(folder: Path, *, requests: int, candidates: int) -> None:
-    """Four partitions."""
-    folder.mkdir()
-    for part in range(4):
-        lines = (json.dumps(request(n, candidates)) for n in range(part, requests, 4))
-        (folder / f"{part}.jsonl").write_text("".join(f"{line}\n" for line in lines))
+def write_requests(path: Path, *, requests: int, candidates: int) -> None:
+    """A line each."""
+    lines = (json.dumps(request(n, candidates)) for n in range(requests))
+    path.write_text("".join(f"{line}\n" for line in lines))
 
 
 def spent(_: int) -> tuple[int, float, float]:
@@ -92,11 +88,12 @@ def measured(engine: str, workers: int, source: Path, target: Path) -> Figures:
         start = time.perf_counter() - began
         before, own = seen(fleet), time.process_time()
         began = time.perf_counter()
-        report = run_partitions(partitions(str(source), str(target)), fleet, FILES)
+        with open_output(str(target)) as file:
+            report = answer_requests(read_lines(str(source)), fleet, file.write)
         batch = time.perf_counter() - began
         own, after = time.process_time() - own, seen(fleet)
-    if report.failed:
-        raise SystemExit(f"{engine}: {report.failed[0].reason}")
+    if report.lost:
+        raise SystemExit(f"{engine}: {report.lost} requests are lost")
     others = after.keys() - {os.getpid()}
     return Figures(
         name=f"{engine}, {workers}",
@@ -133,7 +130,7 @@ def main() -> None:
     parser.add_argument("--candidates", type=int, default=50)
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
-        source = Path(place, "requests")
+        source = Path(place, "requests.jsonl")
         write_requests(source, requests=asked.requests, candidates=asked.candidates)
         found: list[Figures] = []
         for engine, workers in ENGINES:
@@ -142,9 +139,13 @@ def main() -> None:
         for line in table(found, asked.requests):
             print(line)
         outs = [Path(place, f"{engine}-{workers}") for engine, workers in ENGINES]
-        contents = [[path.read_bytes() for path in sorted(out.glob("*.jsonl"))] for out in outs]
+        contents = [out.read_bytes() for out in outs]
         print("same bytes:", all(each == contents[0] for each in contents))
 
 
 if __name__ == "__main__":
-    main()
+    known = (str(Path(__file__).parent), os.environ.get("PYTHONPATH", ""))
+    os.environ["PYTHONPATH"] = os.pathsep.join(known)  # of workers, which import `spent`
+    import bench_batch
+
+    bench_batch.main()

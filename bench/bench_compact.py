@@ -29,7 +29,7 @@ from foveate import Budget, BudgetTooSmall, Session, compact, converse, observed
 from foveate.core.compact.measured import MeasuredList
 from foveate.core.compact.openai_chat import OPENAI_CHAT
 from foveate.pipeline.bill import bill
-from foveate.pipeline.conversation import Conversation, turns_from_messages
+from foveate.pipeline.conversation import Conversation
 from foveate.providers.tokenizers import load_tokenizer
 
 Message: TypeAlias = dict[str, Any]
@@ -147,7 +147,7 @@ def proceeded(messages: list[Message], budget: int) -> list[Message]:
     places = [n for n, m in enumerate(messages) if m["role"] == "user" and n]
     start = 0
     for end in [*places, len(messages)]:
-        session = session.with_turns(*turns_from_messages(messages[start:end]))
+        session = session.with_turns(*messages[start:end])
         asked = messages[end]["content"] if end < len(messages) else GO_ON
         made = proceed(session, asked, budget=zone, zones=False)
         session, start = made.session, end + 1

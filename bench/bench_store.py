@@ -43,15 +43,14 @@ from foveate.pipeline.assembler import Assembler
 from foveate.ports import Store
 from foveate.stores import open_store
 from foveate.stores.int8 import quantise
-from foveate.stores.sqlite import postings, write
-from foveate.stores.sqlite import store as sqlite_store
+from foveate.stores.sql import write
+from foveate.stores.sql.postings import PendingPostings
 from foveate.stores.sqlite.store import SqliteStore
 
 PARTS = {
     "terms": (write, "terms_to_index"),
-    "postings": (postings, "_write_postings"),
-    "postings ": (postings, "group_terms"),
-    "vectors": (sqlite_store, "quantise_or_zeros"),
+    "postings": (PendingPostings, "flush"),
+    "vectors": (write, "quantise_or_zeros"),
 }
 """Part of ingest → where its work is done; the rest is rows, state root and commits."""
 
@@ -81,7 +80,7 @@ def clocked(taken: dict[str, float]) -> Iterator[None]:
         return run
 
     patches = [
-        patch.object(module, name, wrapped(part.strip(), getattr(module, name)))
+        patch.object(module, name, wrapped(part, getattr(module, name)))
         for part, (module, name) in PARTS.items()
     ]
     for one in patches:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from foveate.core.text.terms import document_terms, query_terms
-from foveate.stores.scoring import bm25, damping, group_terms
+from foveate.stores.scoring import bm25, damping, group_terms, saturation
 
 CANDIDATES = 1_000
 
@@ -54,11 +54,12 @@ def _scorer(texts: list[str]) -> Callable[[str], Any]:
     numbers = {term: n for n, term in enumerate(terms)}
     lengths = np.array([len(row) for row in rows])
     about = damping(lengths, total=len(rows), words=int(lengths.sum()))
+    parts = saturation(counts, about[owners])
 
     def score(question: str) -> Any:
         asked = [numbers[term] for term in query_terms(question) if term in numbers]
-        places = [(owners[at == n], counts[at == n]) for n in asked]
-        return bm25(places, about.__getitem__, rows=len(rows), total=len(rows))
+        places = [(owners[at == n], parts[at == n]) for n in asked]
+        return bm25(places, rows=len(rows), total=len(rows))
 
     return score
 

@@ -19,7 +19,7 @@ from typing import Any
 from foveate.core.chat.document_block import render_document_block
 from foveate.pipeline.budget import Budget
 from foveate.pipeline.options import AssembleOptions, resolve_options
-from foveate.pipeline.sessions import Session, TokenPrices, TurnRequest, proceed
+from foveate.pipeline.sessions import Session, TurnRequest, proceed
 
 KEYS = ("id", "source", "title", "sequence", "start", "text", "score")
 
@@ -57,16 +57,14 @@ def questions(path: Path) -> Iterator[tuple[str, list[dict[str, Any]], set[str]]
             yield record["question"], chunks, gold
 
 
-def run(
-    asked: Sequence[tuple[str, list[dict[str, Any]], set[str]]], budget: Budget, prices: TokenPrices
-) -> Figures:
+def run(asked: Sequence[tuple[str, list[dict[str, Any]], set[str]]], budget: Budget) -> Figures:
     """One session."""
     session, seen = Session(), set[str]()
     known = prefix = sent = reused = fresh = 0
     reasons = []
     settled = resolve_options(AssembleOptions(recipe="agent-session"))
     for query, chunks, gold in asked:
-        made = proceed(session, query, chunks, budget=budget, prices=prices)
+        made = proceed(session, query, chunks, budget=budget)
         again = tuple(h for h in made.session.held if seen & set(h.block.chunk_ids))
         known += max(
             made.reuse.documents_reused,
@@ -117,16 +115,13 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=20, help="turns of a session [20]")
     parser.add_argument("--documents", type=int, default=32_000, help="the document zone [32,000]")
     parser.add_argument("--sessions", type=int, default=3, help="sessions of each file [3]")
-    parser.add_argument("--later", type=int, default=4, help="later turns counted on [4]")
-    parser.add_argument("--gain", type=float, default=0.2, help="what repacking must save [0.2]")
     args = parser.parse_args()
-    prices = TokenPrices(turns=args.later, gain=args.gain)
     budget = Budget(documents=args.documents, window=None)
     everything = []
     for path in args.files:
         known = list(questions(path))
         starts = range(0, len(known) - args.turns + 1, args.turns)[: args.sessions]
-        found = [run(known[at : at + args.turns], budget, prices) for at in starts]
+        found = [run(known[at : at + args.turns], budget) for at in starts]
         everything += found
         print(line(path.name.partition(".")[0], added(found)))
     print(line("all", added(everything)))

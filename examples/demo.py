@@ -20,13 +20,7 @@ from foveate import plugins
 from foveate.cli.index_run import IndexResult, choose_engine, open_indexer, report_lines
 from foveate.cli.layout import wrap_words
 from foveate.cli.output import prepare_streams, print_lines, terminal_width
-from foveate.cli.show import (
-    citation_lines,
-    decision_lines,
-    summary_lines,
-    trace_lines,
-    zone_lines,
-)
+from foveate.cli.show import citation_lines, explain_lines
 from foveate.core.assemble import assemble
 from foveate.core.errors import FoveateError, InvalidRequest
 from foveate.core.replay import build_bundle, compare_bundles, inputs_from_bundle
@@ -42,14 +36,8 @@ QUESTIONS = (
     "How does the with statement call __enter__ and __exit__?",
     "When is the else clause of a loop or a try statement run?",
 )
-BUDGET = 900  # tokens, about two pages: small, so that there is something to decide
+BUDGET = 300  # tokens, under a page: small, so that there is something to decide
 WIDTH = terminal_width()
-TRACE_NOTES = (
-    "shapes: how many stretches of the texts were read as code, a table or the like.",
-    "tokens of pack: the sum of the parts; the finished text is counted in the end.",
-    "value, bound, gap: what the choice is worth, the most that any could be, the share it lacks.",
-)
-"""What the words and figures of a trace mean, shown with the first."""
 
 
 def main() -> None:
@@ -144,27 +132,23 @@ def show(prepared: AssemblyResult, question: str, store: Path, number: int) -> N
     context = prepared.context
     heading(f"Question {number}", question)
     command(
-        f"foveate assemble --store {store} --budget {BUDGET} --explain=all \\",
+        f"foveate assemble --store {store} --budget {BUDGET} --citations --explain \\",
         f"--query {quote(question)}",
     )
-    say(*wrap_words(f"  {summary_lines(context, 10_000)[0]}", WIDTH, first="  "))
-    say("", "The context, all of it, as the model reads it (long lines are folded here)")
+    say("The context, all of it, as the model reads it (long lines are folded here)")
     for line in context.text.splitlines():
         folded = wrap(line, WIDTH - 4, drop_whitespace=False, replace_whitespace=False)
         say(*(f"  │ {part}".rstrip() for part in folded or [""]))
-    say("", *trace_lines(context, WIDTH))
-    if number == 1:
-        say("", *(line for text in TRACE_NOTES for line in wrap_words(text, WIDTH, first="  ")))
-    say("", *decision_lines(context, {}, WIDTH))
-    say("", *zone_lines(context, WIDTH))
     say("", *citation_lines(context, WIDTH))
+    assert prepared.inputs is not None  # only a context from a cache has none
+    say("", *explain_lines(context, prepared.inputs.candidates, WIDTH))
     say("", "Assembled once more from its bundle alone, without the store")
     say(f"  {replayed(prepared)}")
 
 
 def replayed(prepared: AssemblyResult) -> str:
     """What `foveate assemble --bundle` writes, replayed."""
-    assert prepared.inputs is not None  # only a context from a cache has none
+    assert prepared.inputs is not None
     known = plugins.component_registry()
     when = datetime.now(UTC).isoformat(timespec="seconds")
     bundle = build_bundle(prepared.inputs, prepared.context, known, when=when)

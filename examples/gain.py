@@ -40,7 +40,7 @@ FACTS = {
     "What does pgvector's operator <#> give?": "negative inner product",
     "Which field of a candidate is required?": "Only `text` is required",
     "What happens to a candidate with the key scroe?": "misspelled ones (`scroe`) are refused",
-    "How do spoken answers name their sources?": "attribution(sources)",
+    "How are the sources of a spoken answer found?": "spoken_citations(answer, context)",
     "Which budget is good for voice?": "500 to 1,000",
     "In which languages are there system prompts for voice?": "English, Dutch, German or French",
     "When is a record of a JSON list cut?": "more than 4,000 characters",

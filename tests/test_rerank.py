@@ -120,7 +120,7 @@ def test_a_bundle_keeps_what_was_done(assembler):
 
 def test_keep_is_at_least_one(assembler):
     """X2: nothing would be left."""
-    with pytest.raises(BadOption, match="max_candidates is 0"):
+    with pytest.raises(BadOption, match="^keep is 0; it must be 1 or more$"):
         assembler(reranker=Longest(), keep=0)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from foveate import Assembler, Session, proceed
+from foveate import Assembler, BadInput, Session, proceed
 from foveate.pipeline.sessions import session_from_json, session_to_json
 from foveate.ports import Store
 from text_store import EMBEDDER, put, stored
@@ -66,16 +66,15 @@ def test_a_document_that_is_deleted_or_changed_leaves_the_session(store):
     assert made.reuse.repacked == "withdrawn"
 
 
-def test_another_reader_of_a_session_gets_nothing_of_the_first(store):
-    """W4, X5: handed to somebody who may read less, block and answers are gone, and unnamed."""
+def test_a_session_ends_where_its_reader_may_read_less(store):
+    """W4, X5: handed to somebody who may read less, it is refused, and nothing is named."""
     first = turn(store, Session(), QUERY, "staff")
     assert "safe.md" in sources(first)
 
-    made = turn(store, first.session.with_answer("See the safe."), QUERY)
+    with pytest.raises(BadInput, match="begin a new session") as refused:
+        turn(store, first.session.with_answer("See the safe."), QUERY)
 
-    said = json.dumps([made.openai(), session_to_json(made.session)]) + repr(made)
-    assert "safe" not in said
-    assert sources(made) == {"kiln.md", "glaze.md", "clay.md"}
+    assert "safe" not in str(refused.value)
 
 
 def test_the_figures_of_sessions_can_be_printed(tmp_path, capsys, monkeypatch):

@@ -7,14 +7,15 @@ from threading import Event
 import pytest
 
 from foveate import Budget, Turn, converse
-from foveate.core.chat.turns import ToolCall, ToolResult, TurnCitation
+from foveate.core.chat.history import HistoryFit
+from foveate.core.chat.turns import read_turns
 from foveate.core.errors import BadOption, ExternalError
-from foveate.pipeline.conversation import History, Summariser
+from foveate.pipeline.conversation import Summariser
 from foveate.pipeline.history_summary import build_transcript, summarise
 from foveate.testing.fakes import ScriptedModel, WordTokenizer
 
 LONG = "The pump hums. It is blue. The valve opens at 3 bar. It stands in the cellar. It is old."
-TURNS = tuple(Turn(role=("user", "assistant")[n % 2], text=f"{LONG} {n}.") for n in range(12))
+TURNS = tuple({"role": ("user", "assistant")[n % 2], "content": f"{LONG} {n}."} for n in range(12))
 BUDGET = Budget(
     window=400, documents=20, conversation=130, system=0, query=20, generation=100, buffer=0
 )
@@ -22,13 +23,33 @@ ASKED = {
     "turns": TURNS,
     "budget": BUDGET,
     "tokenizer": WordTokenizer(),
-    "history": History(verbatim=2),
+    "verbatim": 2,
 }
 
 
 def summariser(says, **more):
     """One that says what it is told."""
     return Summariser(model=ScriptedModel(says=says), **more)
+
+
+def summed(turns, verbatim, by):
+    """The summary of turns."""
+    asked = {"query": "So?", "budget": BUDGET, "tokenizer": WordTokenizer(), "verbatim": verbatim}
+    return summarise(HistoryFit(turns=list(map(Turn, turns)), **asked), by, WordTokenizer())
+
+
+def transcript(turns, room, tokenizer=None):
+    """What a model is shown of turns."""
+    return build_transcript(read_turns(list(map(Turn, turns))), room, tokenizer or WordTokenizer())
+
+
+def called(name="look", arguments="{}", text="No."):
+    """A call with its result."""
+    call = {"id": "a", "type": "function", "function": {"name": name, "arguments": arguments}}
+    return (
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "a", "content": text},
+    )
 
 
 def notes(conversation):
@@ -52,7 +73,7 @@ def test_a_model_summarises_what_does_not_fit():
     first = made.openai()[0]["content"]
     assert first.startswith("Summary of the conversation so far:\nThey spoke of a blue pump")
     reasons = [d.reason for d in made.history.trace.decisions]
-    assert reasons == ["turn_summarised"] * 10 + ["turn_recent"] * 2
+    assert reasons == ["turn_summarised"] * 10 + ["message_kept"] * 2
     assert made.tokens["request"] <= 300
 
 
@@ -64,7 +85,7 @@ def test_no_model_is_asked_where_all_fits():
 
     made = converse("So?", summariser=summariser(says), turns=TURNS[:4], budget=500)
 
-    assert made.history.shown == TURNS[:4]
+    assert [turn.message for turn in made.history.turns] == list(TURNS[:4])
 
 
 def _fails(messages):
@@ -78,7 +99,7 @@ def _fails(messages):
         (lambda messages: " ", "the model wrote nothing"),
         (lambda messages: "word " * 999, "the model did not come to an end"),
         (lambda messages: "The valve opens at 9.5 bar.", "the model wrote 9.5, which no turn says"),
-        (lambda messages: "The pump is blue. " * 30, "not needed, or too long"),
+        (lambda messages: "The pump is blue. " * 30, "too long"),
     ],
 )
 def test_a_summary_that_fails_is_said_and_sentences_are_taken(says, why):
@@ -98,7 +119,7 @@ def test_a_model_that_does_not_answer_in_time_is_left_behind():
         never.wait()
         return "Too late."
 
-    summary = summarise(TURNS, 2, summariser(says, timeout=0.05), WordTokenizer())
+    summary = summed(TURNS, 2, summariser(says, timeout=0.05))
     never.set()
 
     assert summary.why == "no answer within 0.05 s"
@@ -112,27 +133,21 @@ def test_the_summarisers_own_call_fits_its_window():
         sizes.append(sum(WordTokenizer().count(message["content"]) for message in messages))
         return "They spoke."
 
-    tool = Turn(
-        role="assistant",
-        calls=(ToolCall(id="a", name="look"),),
-        results=(ToolResult(call_id="a", text=f"{LONG} " * 40),),
-    )
-    many = (*TURNS, tool) * 20
-    summary = summarise(many, 0, summariser(says, window=700, max_tokens=100), WordTokenizer())
+    many = (*TURNS, *called(text=f"{LONG} " * 40)) * 20
+    summary = summed(many, 0, summariser(says, window=700, max_tokens=100))
 
     assert summary.text == "They spoke."
     assert sizes[0] <= 600
     assert sizes[0] > 300
-    assert build_transcript((tool,), 9_999, WordTokenizer()).text.startswith(
-        "Assistant calls look with {}\nTool: The"
-    )
-    assert build_transcript(TURNS, 3, WordTokenizer()) == ("", frozenset(range(12)))
+    read = transcript(called(text=LONG), 9_999)
+    assert read == ["Assistant calls look with {}", f"Tool: {LONG}"]
+    assert transcript(TURNS, 2) == []
 
 
 def _fact(n):
     """A turn that cannot be shortened, with a word of its own."""
     text = f"fact{n} " + " ".join(f"thing{j}" for j in range(60))
-    return Turn(role=("user", "assistant")[n % 2], text=text)
+    return {"role": ("user", "assistant")[n % 2], "content": text}
 
 
 def test_what_the_model_was_not_shown_is_not_said_to_be_summarised():
@@ -147,58 +162,38 @@ def test_what_the_model_was_not_shown_is_not_said_to_be_summarised():
     budget = Budget(window=None, documents=20, conversation=500, query=20)
     made = converse(
         "So?", turns=turns, budget=budget, zones=False, tokenizer=WordTokenizer(),
-        history=History(verbatim=2), summariser=summariser(says, window=1_000, max_tokens=100),
+        verbatim=2, summariser=summariser(says, window=1_000, max_tokens=100),
     )  # fmt: skip
 
     (words,) = read
     reasons = [d.reason for d in made.history.trace.decisions]
     assert 5 < reasons.count("turn_summarised") < 58
     for n, reason in enumerate(reasons[:58]):
-        assert reason == ("turn_summarised" if f"fact{n}" in words else "turn_left_out")
+        assert reason == ("turn_summarised" if f"fact{n}" in words else "message_left_out")
 
 
 def test_one_long_text_does_not_push_out_the_others():
     """W1: a result longer than the summariser's window is cut; what was said before it is read."""
-    log = Turn(
-        role="assistant",
-        calls=(ToolCall(id="a", name="log", arguments=" ".join(["arg"] * 5_000)),),
-        results=(ToolResult(call_id="a", text=" ".join(["line"] * 9_000)),),
-    )
+    log = called("log", " ".join(["arg"] * 5_000), " ".join(["line"] * 9_000))
 
-    read = build_transcript((*TURNS, log), 600, WordTokenizer())
+    read = "\n".join(transcript((*TURNS, *log), 600))
 
-    assert read.omitted_turns == frozenset()
-    assert "User: " in read.text
-    assert "Tool: line line" in read.text
-    assert "…" in read.text
-    assert WordTokenizer().count(read.text) <= 600
+    assert "User: " in read
+    assert "Tool: line line" in read
+    assert "…" in read
+    assert WordTokenizer().count(read) <= 600
 
 
 def test_a_model_that_can_be_shown_nothing_is_not_asked():
     """W1: where no turn fits the summariser's window it is said, and sentences are taken."""
-    call = ToolCall(id="a", name="look " * 600)
-    turns = (Turn(role="assistant", calls=(call,), results=(ToolResult(call_id="a", text="No."),)),)
 
     def says(messages):
         raise AssertionError("asked")
 
-    summary = summarise(turns, 0, summariser(says, window=700, max_tokens=100), WordTokenizer())
+    turns = called("look " * 600, text="No. " * 900)[:1]
+    summary = summed(turns, 0, summariser(says, window=700, max_tokens=100))
 
     assert (summary.text, summary.why) == ("", "no turn fits the model's window")
-
-
-def test_what_was_cited_does_not_crowd_the_transcript():
-    """W1: what turns cited is carried on beside the summary; the model is shown what was said."""
-    cited = [
-        TurnCitation(chunk_id=f"c{n}", source=f"manual {n} " * 20, quote=f"quote {n} " * 40)
-        for n in range(40)
-    ]
-    turns = [Turn(role="assistant", text=f"Noted {n}.", cited=(cited[n],)) for n in range(40)]
-
-    read = build_transcript(turns, 300, WordTokenizer())
-
-    assert read.omitted_turns == frozenset()
-    assert "quote" not in read.text
 
 
 class Lines(WordTokenizer):
@@ -211,12 +206,11 @@ class Lines(WordTokenizer):
 
 def test_what_joining_adds_to_a_transcript_is_counted():
     """W1: the text as it is sent fits, whatever stands between its lines; the oldest go first."""
-    turns = [Turn(role="user", text=f"Note {n}.") for n in range(20)]
-    read = build_transcript(turns, 60, Lines())
+    turns = [{"role": "user", "content": f"Note {n}."} for n in range(20)]
+    read = transcript(turns, 60, Lines())
 
-    assert 0 < Lines().count(read.text) <= 60
-    assert read.text.endswith("User: Note 19.")
-    assert read.omitted_turns == frozenset(range(20 - len(read.text.splitlines())))
+    assert 0 < Lines().count("\n".join(read)) <= 60
+    assert read[-1] == "User: Note 19."
 
 
 def test_a_summariser_without_room_is_refused():
@@ -225,4 +219,4 @@ def test_a_summariser_without_room_is_refused():
         summariser(str, window=600)
     with pytest.raises(BadOption, match="more than 0"):
         summariser(str, timeout=0)
-    assert summarise(TURNS, 20, summariser(str), WordTokenizer()).why == "no turn is old enough"
+    assert summed(TURNS, 20, summariser(str)).why == "no turn is old enough"

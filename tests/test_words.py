@@ -35,7 +35,6 @@ EXCEPTIONS = {
     "core/text/words.py": "the words of a text",
     "ingest/reader.py": "the process that reads files",
     "ingest/prepare.py": "prepares a file's documents; the pipeline's part is pipeline/flow.py",
-    "integrations/langchain/source.py _prepare": "prepares a call's context",
     "pipeline/sessions.py proceed": "the public verb of sessions, in the pages and in programs",
     "pipeline/sessions.py _proceed": "its flow",
     # the core

@@ -173,8 +173,7 @@ RULES: Mapping[str, tuple[str, str, Callable[..., Any]]] = {
     "long units are cut": ("stages.compress.units", "cut_long", _as_they_are),
     "quotations and brackets are whole": ("stages.compress.units", "join_atoms", _as_they_are),
     "scores set chunks apart": ("stages.compress.separation", "clarity_by_chunk", _no_clarity),
-    "column names of an earlier chunk": ("stages.pack.table_heads", "link_heads", _nothing),
-    "signatures of an earlier chunk": ("stages.pack.code_heads", "link_code", _nothing),
+    "names and signatures of an earlier chunk": ("stages.pack.selection", "link_heads", _nothing),
     "headings and rules are structure": ("stages.compress.structure", "structural_units", _nothing),
     "imports open no block": ("text.shapes.code", "import_units", _nothing),
 }

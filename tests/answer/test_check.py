@@ -70,10 +70,10 @@ def test_a_true_answer_is_clean():
         ("Adult tickets at the museum cost 1,500 yen [1].", "unsupported_figures"),
         ("The greenhouse holds forty lemon trees and a lift [3].", "unsupported"),
         ('It says "the ferry leaves every hour from pier two" [2].', "altered_quotation"),
-        ('"Bring a coat. It does not run in storms." [2]', "stitched_quotation"),
+        ('"Bring a coat. It does not run in storms." [2]', "altered_quotation"),
         (
             '"The museum opens at 9 a.m. … Its greenhouse holds four hundred" [1][3]',
-            "stitched_quotation",
+            "altered_quotation",
         ),
     ],
 )
@@ -336,26 +336,3 @@ def lines_of(answer: str) -> int:
     """How many lines of `answer/claims.py` it takes to find the sentences."""
     pieces = list(scan_markers(answer))
     return lines_run(claims.__file__, lambda: claims.sentences_from_pieces(pieces))
-
-
-def test_a_detector_marks_the_words_that_no_source_has():
-    """C3: a model that judges tokens; its ranges are of the claim, beside the texts it cites."""
-    found = [{"text": "The mill was built in 1880.", "source": "mill.md"}]
-    context = assemble("When was the mill built?", found, budget=99)
-    heard = []
-
-    def detector(claim, texts):
-        heard.append((claim, texts))
-        at = claim.find("by monks")
-        return [(at, at + len("by monks"))] if at >= 0 else []
-
-    checked = check_answer(
-        "The mill was built in 1880 by monks [1]. The mill was built in 1880 [1].",
-        context,
-        detector=detector,
-    )
-
-    first, second = checked.claims
-    assert [first.text[a:b] for a, b in first.invented] == ["by monks"]
-    assert (first.faults, second.faults) == (("invented",), ())
-    assert heard[0] == (first.text, [context.blocks[0].text])

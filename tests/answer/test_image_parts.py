@@ -9,7 +9,6 @@ import pytest
 from foveate import BadInput, BadOption, ExternalError, assemble, messages
 from foveate.answer.messages import (
     format_for_anthropic,
-    format_for_gemini,
     format_for_openai,
     format_for_responses,
     image_tokens,
@@ -61,23 +60,6 @@ def test_openai_takes_the_parts():
     assert urls[0] == PLAN["url"]
     assert b64decode(urls[1].removeprefix("data:image/png;base64,")) == DATA
     assert [p["type"] for p in responses[-1]["content"]].count("input_image") == 2
-
-
-def test_gemini_takes_the_parts():
-    """U1: the parts of `openai-parts` as contents; another provider's blocks are refused."""
-    sent = messages(context_of("openai-parts"), images=lambda _: DATA)
-    request = format_for_gemini(sent)
-    (turn,) = request["contents"]
-    kinds = [next(iter(part)) for part in turn["parts"]]
-
-    assert request["config"]["system_instruction"]
-    assert kinds == ["text", "fileData", "inlineData", "text", "text"]
-    assert turn["parts"][1] == {
-        "fileData": {"fileUri": PLAN["url"], "mimeType": "image/png"},
-    }
-    assert b64decode(turn["parts"][2]["inlineData"]["data"]) == DATA
-    with pytest.raises(BadOption, match="take the format 'openai-parts'"):
-        format_for_gemini(messages(context_of("anthropic-document"), images=lambda _: DATA))
 
 
 @pytest.mark.parametrize("name", ["openai-parts", "anthropic-document", "anthropic-search-result"])

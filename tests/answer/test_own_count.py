@@ -14,7 +14,6 @@ import conversations
 from foveate import BadOption, Budget, BudgetTooSmall, assemble, converse, plugins
 from foveate.answer.answer_budget import find_answer_model
 from foveate.answer.ask import AskOptions, ask
-from foveate.pipeline.conversation import History
 from foveate.providers.chat.gguf import count_tokens, get_provider, measure_template
 from foveate.providers.chat.http_client import ProviderError
 from foveate.testing.tokenizers import check_tokenizer, samples
@@ -76,7 +75,7 @@ def test_conversations_fit_by_the_endpoints_own_count(name, figure):
                 conversations.chunks(random),
                 turns=turns,
                 system=random.choice(("", "Answer from the documents, and cite them.")),
-                history=History(verbatim=random.randint(0, 6)),
+                verbatim=random.randint(0, 6),
                 budget=budget,
                 zones=True,
                 tokenizer=tokenizer,

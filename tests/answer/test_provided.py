@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foveate import BadInput, assemble, check_answer, messages
+from foveate import assemble, messages
 from foveate.answer.messages import format_for_anthropic
-from foveate.answer.places import citable_blocks, map_offsets
-from foveate.answer.provider_citations import resolve_provider_citations
+from foveate.answer.places import citable_blocks
+from foveate.answer.provider_citations import check_provider_citations
 from foveate.core.formats.anthropic import AnthropicSearchResult
 from foveate.core.text.sanitise import is_invisible, sanitise
-from foveate.core.text.shapes.gaps import ELISION
 from foveate.plugins import recipe
+from foveate.ports import ProviderCitation
 from foveate.testing.hostile import texts
 from model_servers import serving
 
@@ -63,53 +63,29 @@ def texts_from(first, behind, text, index=0, **more):
     return {**said, "start_block_index": first, "end_block_index": behind, **more}
 
 
-def anthropic(*blocks):
-    """Anthropic's message, of its own type; blocks are (text, citations)."""
-    from anthropic.types import Message  # the clients take long to import
+def confirmed(context, *cited):
+    """What is confirmed of citations of the answer `So.`; all of them must be."""
+    given, refused = check(context, *cited)
+    assert refused == ()
+    return given
 
-    content = [{"type": "text", "text": text, "citations": list(said)} for text, *said in blocks]
-    message = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": content}
-    usage = {"input_tokens": 1, "output_tokens": 1}
-    return Message.model_validate({**message, "stop_reason": "end_turn", "usage": usage})
+
+def check(context, *cited):
+    """Confirmed and refused citations of the answer `So.`."""
+    said = [ProviderCitation(span=(0, 2), citation=one) for one in cited]
+    return check_provider_citations("So.", said, context)
 
 
 def test_characters_of_a_document():
-    """R1, C1, C2: a range of characters is found in the context and in the document."""
+    """R1, C1, C2: a range of characters is found in the context."""
     context = context_of()
     quoted = "It was dug in 1880."
     start = WELL.index(quoted)
-    reply = anthropic(("Since ",), ("1880", chars(start, start + len(quoted), quoted)), (".",))
 
-    found = resolve_provider_citations(reply, context)
+    (one,) = confirmed(context, chars(start, start + len(quoted), quoted))
 
-    (one,) = found.confirmed_citations
-    assert (found.text, found.marked_text, found.refused_citations) == (
-        "Since 1880.",
-        "Since 1880 [1].",
-        (),
-    )
-    assert (one.markers, found.text[slice(*one.span)]) == ((1,), "1880")
+    assert (one.markers, one.span, one.cited_text) == ((1,), (0, 2), quoted)
     assert [context.text[slice(*span)] for span in one.context_spans] == [quoted]
-    assert [(LEAD + WELL)[slice(*span)] for span in one.document_spans] == [quoted]
-    assert found.citations == context.citations[:1]
-    assert check_answer(found.marked_text, context).cited == (1,)
-
-
-def test_the_model_saw_the_neutralised_text():
-    """R3, C2: offsets count what was sent; the document's own places have no backslash in them."""
-    context = context_of()
-    (sent, other) = citable_blocks(context)
-    quoted = r"Its water is <\s>cold<\/s>."
-    start = sent.text.index(quoted)
-
-    (one,) = resolve_provider_citations(
-        anthropic(("Cold.", chars(start, len(sent.text), quoted))), context
-    ).confirmed_citations
-
-    (span,) = one.document_spans
-    assert (LEAD + WELL)[slice(*span)] == "Its water is <s>cold</s>."
-    assert json.loads(f'"{context.text[slice(*one.context_spans[0])]}"') == quoted
-    assert other.text == MILL.replace("<s", r"<\s").replace("</s", r"<\/s")
 
 
 @pytest.mark.parametrize(("name", "count"), [("search result", 1), ("sentences", 3)])
@@ -122,15 +98,10 @@ def test_texts_of_a_search_result(name, count):
     for first in range(count):
         for behind in range(first + 1, count + 1):
             quoted = "".join(sent.texts[first:behind])
-            found = resolve_provider_citations(
-                anthropic(("Deep.", texts_from(first, behind, quoted))), context
-            )
-            (one,) = found.confirmed_citations
+            (one,) = confirmed(context, texts_from(first, behind, quoted))
             (span,) = one.context_spans
             stood = json.loads(f'[{{"text":"{context.text[slice(*span)]}"}}]')
             assert "".join(part["text"] for part in stood) == quoted
-            (place,) = one.document_spans
-            assert (LEAD + WELL)[slice(*place)] == quoted.replace("\\", "")
 
 
 HOSTILE = st.lists(
@@ -142,66 +113,23 @@ HOSTILE = st.lists(
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.data(), HOSTILE, st.sampled_from(["", "Lead [1] <s> "]))
-def test_any_range_of_any_text_is_found_where_it_stands(data, said, lead):
+@given(st.data(), HOSTILE)
+def test_any_range_of_any_text_is_found_where_it_stands(data, said):
     """R1, R3, C2: whatever is in a document, its places are true to the character."""
+    found = [{"text": text, "source": f"{n}.md", "row": n} for n, text in enumerate(said)]
     mine = recipe("citations")
-    found = [
-        {"text": text, "source": f"{n}.md", "start": len(lead), "row": n}
-        for n, text in enumerate(said)
-    ]
     context = assemble("Which?", found, budget=9_000, recipe=mine, format="anthropic-document")
     blocks = citable_blocks(context)
     place = data.draw(st.integers(0, len(blocks) - 1))  # texts that differ by white space are one
     sent = blocks[place]
     start = data.draw(st.integers(0, len(sent.text) - 1))
     end = data.draw(st.integers(start + 1, len(sent.text)))
-    cited = chars(start, end, sent.text[start:end], place, sent.part["title"])
 
-    (one,) = resolve_provider_citations(anthropic(("So.", cited)), context).confirmed_citations
+    quoted = sent.text[start:end]
+    (one,) = confirmed(context, chars(start, end, quoted, place, sent.part["title"]))
 
-    document = lead + said[int(sent.block.source.removesuffix(".md"))]
     (span,) = one.context_spans
-    assert json.loads(f'"{context.text[slice(*span)]}"') == one.cited_text
-    places = map_offsets(sent.text, sent.block.text)
-    own = sent.block.text[places[start] : places[end]]
-    exact = sanitise(document)[0] == document
-    stood = [document[slice(*one)] for one in one.document_spans]
-    assert stood == ([own] if own else []) or not exact
-    assert all(len(one) == len(own) for one in stood)
-
-
-def test_places_in_an_extract_are_those_of_its_sentences():
-    """C2, S8: a quotation across an elision stands at two places of the document."""
-    said = [f"The pump {n} is painted in the colour of the sea." for n in range(30)]
-    said[3], said[20] = "The well is nine metres deep.", "The well was dug in 1880."
-    text = " ".join(said)
-    found = [{"text": text, "source": "a.md", "start": 7, "score": 0.9}]
-    context = assemble(
-        "How deep is the well, and when was it dug?", found, budget=130, format="anthropic-document"
-    )
-    (sent,) = citable_blocks(context)
-    assert ELISION in sent.text
-
-    whole = chars(0, len(sent.text), sent.text, title="a.md")
-    (one,) = resolve_provider_citations(anthropic(("Deep.", whole)), context).confirmed_citations
-
-    shown = ELISION.join((" " * 7 + text)[slice(*s)] for s in one.document_spans)
-    assert f"… {shown} …" == sent.text
-    assert len(one.document_spans) == sent.text.count(ELISION) + 1
-
-
-def test_where_offsets_are_not_known_no_place_is_made_up():
-    """C2: without offsets, or with a hidden character gone, there is no place in the document."""
-    for extra in ({}, {"start": 0, "text": "The well\u200b is deep."}):
-        found = [{"text": "The well is deep.", "source": "a.md", **extra}]
-        context = assemble("How deep?", found, budget=200, format="anthropic-document")
-        (one,) = resolve_provider_citations(
-            anthropic(("Deep.", chars(0, 8, "The well", title="a.md"))), context
-        ).confirmed_citations
-
-        assert one.document_spans == ()
-        assert context.text[slice(*one.context_spans[0])] == "The well"
+    assert json.loads(f'"{context.text[slice(*span)]}"') == one.cited_text == quoted
 
 
 REFUSED = {
@@ -228,23 +156,28 @@ REFUSED = {
         {"type": None},
         {},
         {"type": ["char_location"]},
-        "x",
-        None,
     ],
 }
 
 
 @pytest.mark.parametrize("reason", REFUSED)
 def test_what_does_not_hold_is_refused_with_its_reason(reason):
-    """R1, C3: nothing is mended or made up; the answer itself stays as it was."""
-    context = context_of()
+    """R1, C3: nothing is mended or made up."""
     for cited in REFUSED[reason]:
-        part = {"type": "text", "text": "Deep.", "citations": [cited]}
+        given, refused = check(context_of(), cited)
 
-        found = resolve_provider_citations({"type": "message", "content": [part]}, context)
+        assert given == ()
+        assert [one.reason for one in refused] == [reason], cited
 
-        assert [one.reason for one in found.refused_citations] == [reason], cited
-        assert (found.confirmed_citations, found.citations, found.marked_text) == ((), (), "Deep.")
+
+def test_a_range_outside_of_the_answer_is_refused():
+    """C3: what supports nothing of the answer supports nothing."""
+    cited = chars(0, 8, "The well")
+    said = [ProviderCitation(span=span, citation=cited) for span in ((0, 4), (-1, 2), (2, 1))]
+
+    given, refused = check_provider_citations("So.", said, context_of())
+
+    assert (given, [one.reason for one in refused]) == ((), ["outside_answer"] * 3)
 
 
 def test_a_search_result_must_be_named_as_it_was_sent():
@@ -262,11 +195,9 @@ def test_a_search_result_must_be_named_as_it_was_sent():
         "misplaced": [texts_from(0, 1, "The well")],
     }
     for reason, said in wrong.items():
-        found = resolve_provider_citations(anthropic(("Deep.", *said)), context)
-        assert [one.reason for one in found.refused_citations] == [reason] * len(said)
-    assert resolve_provider_citations(
-        anthropic(("Deep.", texts_from(0, 1, whole, title=None))), context
-    ).confirmed_citations
+        given, refused = check(context, *said)
+        assert (given, [one.reason for one in refused]) == ((), [reason] * len(said))
+    assert confirmed(context, texts_from(0, 1, whole, title=None))
 
 
 ANY = st.recursive(
@@ -289,71 +220,47 @@ KINDS = st.sampled_from(["char_location", "page_location", "search_result_locati
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.lists(st.tuples(KINDS, SAID), max_size=4), st.sampled_from([0, 1]))
-def test_whatever_a_provider_says_nothing_is_invented(said, before):
+@given(st.lists(st.tuples(KINDS, SAID), max_size=4))
+def test_whatever_a_provider_says_nothing_is_invented(said):
     """R1, C1: what is confirmed stands in the context; all else is refused, and nothing raises."""
     context = context_of()
     cited = [{**one, "type": kind} for kind, one in said]
-    part = {"type": "text", "text": "Deep.", "citations": cited}
 
-    found = resolve_provider_citations({"content": [part]}, context, before=before)
+    given, refused = check(context, *cited)
 
-    assert len(found.confirmed_citations) + len(found.refused_citations) == len(cited)
+    assert len(given) + len(refused) == len(cited)
     known = {entry.marker for entry in context.citations}
-    for one in found.confirmed_citations:
+    for one in given:
         assert set(one.markers) <= known
         assert all(context.text[slice(*s)] == one.cited_text for s in one.context_spans)
-        assert 0 <= one.span[0] <= one.span[1] <= len(found.text)
 
 
-def test_blocks_of_earlier_turns_are_counted_too():
-    """R1: a provider counts all of a request; what stood before is said with `before`."""
-    context = context_of()
-
-    later = anthropic(("Deep.", chars(0, 8, "The well", index=3)))
-
-    assert [
-        one.markers
-        for one in resolve_provider_citations(later, context, before=3).confirmed_citations
-    ] == [(1,)]
-    assert [one.reason for one in resolve_provider_citations(later, context).refused_citations] == [
-        "no_such_block"
+def test_a_long_title_is_cited_by_its_beginning():
+    """R1, C2: what a provider gives back of it is the title that it was sent."""
+    long = "A history of wells, volume 1: " * 30
+    found = [
+        {"text": "The well is deep.", "source": "yard.md", "title": long, "score": 0.9},
+        {"text": "The mill is old.", "source": " ", "score": 0.4},
     ]
+    context = assemble("How deep?", found, budget=2_000, format="anthropic-document")
+    first, second = json.loads(context.text)
 
-
-def test_several_citations_of_one_stretch():
-    """C1: each marker stands once behind the stretch that it is given for, in their order."""
-    said = chars(0, 8, "The mill", index=1, title="Mill.Md")
-    reply = anthropic(
-        ("Both are old", said, chars(0, 8, "The well"), said), (", and ",), ("wet.", said)
+    given = confirmed(
+        context,
+        chars(0, 8, "The well", title=first["title"]),
+        chars(0, 8, "The mill", index=1, title=None),
     )
 
-    found = resolve_provider_citations(reply, context_of())
-
-    assert found.marked_text == "Both are old [2][1], and wet. [2]"
-    assert [one.marker for one in found.citations] == [1, 2]
-    assert len(found.confirmed_citations) == 4
-
-
-@pytest.mark.parametrize("reply", [None, 7, "text", {}, {"content": "text"}, []])
-def test_what_is_no_response_is_refused(reply):
-    """X1: the error names what to give."""
-    with pytest.raises(BadInput, match="field 'response'"):
-        resolve_provider_citations(reply, context_of())
+    assert first["title"].endswith("…")
+    assert long.strip() in first["context"]
+    assert "title" not in second
+    assert [one.markers for one in given] == [(1,), (2,)]
+    assert context.citations[0].label == first["title"]
 
 
-def test_a_response_without_citations_is_an_answer():
-    """R1: no citations, none refused; nothing at all is an empty answer."""
-    context = context_of()
-    found = resolve_provider_citations(anthropic(("Deep.",)), context)
-
-    assert (found.text, found.marked_text, found.confirmed_citations) == ("Deep.", "Deep.", ())
-    assert resolve_provider_citations({"content": []}, context).text == ""
-
-
-def test_the_client_streams_citations_that_hold():
-    """R1, F8: what the provider's own client puts together from a stream is read as it is."""
-    from anthropic import Anthropic
+def test_blocks_of_an_answer_of_the_provider_s_own_client():
+    """R1, F8: its text and citations, put together as docs/provider-blocks.md shows."""
+    from anthropic import Anthropic  # the clients take long to import
 
     context = context_of("sentences")
     first = citable_blocks(context)[0].texts[0]
@@ -364,9 +271,15 @@ def test_the_client_streams_citations_that_hold():
         with client, client.messages.stream(model="m", max_tokens=9, **sent) as stream:
             reply = stream.get_final_message()
 
-    found = resolve_provider_citations(reply, context)
+    text, said = "", []
+    for block in reply.content:
+        span = (len(text), len(text) + len(block.text))
+        text += block.text
+        said += [
+            ProviderCitation(span=span, citation=one.model_dump()) for one in block.citations or ()
+        ]
+    given, refused = check_provider_citations(text, said, context)
 
-    assert found.marked_text == "Nine metres. [1] So."
-    assert [one.cited_text for one in found.confirmed_citations] == [first]
-    assert [one.reason for one in found.refused_citations] == ["no_such_block"]
+    assert [(text[slice(*one.span)], one.cited_text) for one in given] == [("Nine metres.", first)]
+    assert [one.reason for one in refused] == ["no_such_block"]
     assert server.requests[0]["messages"] == sent["messages"]

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from foveate import assemble
 from foveate.answer.check import check_answer
-from foveate.answer.voice import attribution, spoken_citations
-from foveate.core.errors import UnknownName
+from foveate.answer.voice import spoken_citations
 from foveate.providers.embedders.local import HashingEmbedder
 
 FOUND = [
@@ -51,18 +48,6 @@ def test_a_marker_that_is_spoken_all_the_same_is_held_to():
     checked = check_answer("Flour is sold on Saturdays [2][7].", CONTEXT, channel="voice")
     assert [claim.faults for claim in checked.claims] == [()]
     assert [one.name for one in checked.dangling] == ["7"]
-
-
-def test_attribution_is_one_sentence():
-    """C4: spoken on request, by title or file name, in the user's language."""
-    found = spoken_citations(
-        "Flour is sold on Saturdays. The mill was built by two brothers.", CONTEXT
-    )
-    assert attribution(found) == "This is from Shop hours and old mill."
-    assert attribution(found[:1], "nl") == "Dit komt uit Shop hours."
-    assert attribution(()) == ""
-    with pytest.raises(UnknownName, match="language"):
-        attribution(found, "xx")
 
 
 def test_an_embedder_can_score():

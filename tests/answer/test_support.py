@@ -72,7 +72,7 @@ def test_parts_of_a_quotation_are_looked_for_one_behind_the_other():
     """C3: a source that says it once does not say it twice."""
     text = "The red mill stands by the river."
     made, _ = checked('It says "the red mill … the red mill" [1].', text)
-    assert "stitched_quotation" in made.claims[0].faults
+    assert "altered_quotation" in made.claims[0].faults
     made, _ = checked('It says "the red mill … by the river" [1].', text)
     assert made.claims[0].quotations[0].verdict == "verbatim"
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from command_line import CHUNKS, QUERY, jsonl
+import fleet_tasks
+from command_line import CHUNKS, QUERY, jsonl, on_terminal
 from foveate.batch.requests import answer_lines
 from source_tree import PACKAGE
 
@@ -164,10 +165,7 @@ def test_the_rest_go_on_and_the_run_is_ok(run, tmp_path):
     found = [json.loads(line) for line in Path("out.jsonl").read_text("utf-8").splitlines()]
 
     assert (said.code, said.out, said.err) == (0, "", "2 contexts, 2 refused\n")
-    assert counted.json == {
-        "contexts": 2, "refused": 2, "too_small": 1, "partitions": 1, "unchanged": 0,
-        "earlier": {"contexts": 0, "refused": 0, "too_small": 0}, "failed": [], "left_over": [],
-    }  # fmt: skip
+    assert counted.json == {"contexts": 2, "refused": 2, "too_small": 1, "lost": 0}
     assert [answer["id"] for answer in found] == ["a", 1, None, 2]
     assert ["error" in answer for answer in found] == [False, True, True, False]
 
@@ -189,6 +187,67 @@ def test_a_run_that_assembles_nothing_ends_as_compact_does(run, lines, code):
     assert ran.code == code
     assert len(ran.out.splitlines()) == len(lines.splitlines())
     assert ("none was assembled; the answer to each request says why" in ran.err) == bool(code)
+
+
+def test_a_request_that_kills_its_worker_costs_itself_alone(run, tmp_path, monkeypatch):
+    """X3, F2: it is named with how its workers ended, exit code 5; all others are answered."""
+    plugin = tmp_path / "plugin"
+    fleet_tasks.install_stage(plugin)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(PACKAGE.parent), str(plugin)]))
+    (tmp_path / "touchy.toml").write_text(fleet_tasks.RECIPE, encoding="utf-8")
+    deadly = {"id": "x", "query": "die", "chunks": CHUNKS, "recipe": "touchy.toml"}
+    lines = jsonl([*REQUESTS, deadly, *REQUESTS, "no request"])
+    (tmp_path / "in.jsonl").write_text(lines, encoding="utf-8")
+
+    ran = run("assemble-batch", "--in", "in.jsonl", "--out", "out.jsonl", "--workers", "2")
+    found = [json.loads(line) for line in Path("out.jsonl").read_text("utf-8").splitlines()]
+
+    ids = [request["id"] for request in REQUESTS]
+    assert (ran.code, ran.err) == (
+        5,
+        "12 contexts, 2 refused, 1 of them lost with their workers\n",
+    )
+    assert [answer["id"] for answer in found] == [*ids, "x", *ids, None]
+    assert [n for n, answer in enumerate(found) if "error" in answer] == [6, 13]
+    assert found[6]["error"]["type"] == "ExternalError"
+    assert found[6]["error"]["message"].startswith("its process broke down twice (SIGKILL)")
+
+
+def test_half_a_surrogate_pair_in_an_id_stops_nothing(run):
+    """F2, X2: the id comes back as its JSON escape."""
+    found = batch(run, '{"id": "\\ud800", "query": "q", "chunks": []}\n' + jsonl(REQUESTS[:1]))
+
+    assert [answer["id"] for answer in found] == ["\ud800", "a"]
+
+
+def test_on_a_terminal_there_is_a_bar(run, tmp_path):
+    """F2: the requests that are done, on stderr alone."""
+    (tmp_path / "in.jsonl").write_text(jsonl(REQUESTS), encoding="utf-8")
+
+    said, shown = on_terminal(tmp_path, "assemble-batch", "--in", "in.jsonl", "--out", "out")
+
+    assert said == ""
+    assert "6/6" in shown
+    assert "6 contexts, 0 refused" in shown
+
+
+@pytest.mark.parametrize(
+    ("flags", "code", "said"),
+    [
+        (("--engine", "rai"), 2, "did you mean 'ray'"),
+        (("--workers", "0"), 2, "1 or more"),
+        (("--address", "auto"), 2, "--engine ray"),
+        (("--json", "--out", "-"), 2, "both want stdout"),
+        (("--anew",), 2, "each run answers all requests"),
+        (("--in", "."), 3, "is a folder"),
+    ],
+)
+def test_flags_that_cannot_be_meant(run, flags, code, said):
+    """F2, X1: usage is checked before a cluster is started or a file is read."""
+    ran = run("assemble-batch", "--in", "in.jsonl", "--out", "out.jsonl", *flags)
+
+    assert ran.code == code
+    assert said in ran.complaint
 
 
 def test_dashes_are_stdin_and_stdout(run):

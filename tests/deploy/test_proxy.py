@@ -181,6 +181,20 @@ def test_silent_connections_displace_one_another_and_nobody_else(tmp_path):
     assert {answer and answer.status for answer in during} == {200}
 
 
+def test_a_key_has_one_rate_at_all_replicas(tmp_path):
+    """X4: counted where all of its requests pass; another key is served."""
+    told, token = settings(tmp_path)
+    other = put(tmp_path / "keys")
+    rates = {"limit_req_zone": "$http_authorization zone=keys:10m rate=1r/m"}
+    rates["limit_req"] = "zone=keys burst=2 nodelay"
+    with proxied(tmp_path, told, **rates) as found:
+        tried = [found.client.get("/v1/me", headers=by(token)).status_code for _ in range(5)]
+        served = found.client.get("/v1/me", headers=by(other)).status_code
+
+    assert tried == [200] * 3 + [429] * 2
+    assert served == 200
+
+
 def test_an_address_is_the_one_that_the_proxy_saw(tmp_path):
     """X4: what a client says of its address changes nothing."""
     told, _ = settings(tmp_path, rate_unknown="4/hour")

@@ -125,7 +125,7 @@ def test_the_stack(tmp_path, capfd, postgres):
     server = Server(postgres, tmp_path / "socket")
     with redis(tmp_path) as (cache, place):
         settings = f'store = "{server.url}"\nembedder = "hashing"\n'
-        settings += f'cache = "{place}/0"\nrate_store = "{place}/1"\n'
+        settings += f'cache = "{place}/0"\n'
         with service(tmp_path, settings) as (running, port):
             started(running, port)
             base = f"http://127.0.0.1:{port}"

@@ -19,7 +19,6 @@ PLACES = {
 SECRETS = """\
 store = "postgresql://foveate:secret@postgres:5432/foveate"
 cache = "redis://:secret@redis:6379/0"
-rate_store = "redis://:secret@redis:6379/1"
 """
 
 

@@ -12,7 +12,7 @@ from tools.fit.units import NAMES, Look, Units, gather
 
 from foveate import assemble
 from foveate.core.stages.compress.score import score_sentences
-from foveate.core.stages.compress.unit_pool import pool_of
+from foveate.core.stages.compress.table import build_table
 from foveate.core.stages.pack.budget_tracker import tracker_for_budget
 from foveate.core.stages.pack.selection import build_selection
 from foveate.core.types import rank
@@ -51,7 +51,7 @@ def test_costs_are_those_of_the_packer(found: Units) -> None:
     tracker = tracker_for_budget(request.budget, request.token_counter, None)
     selection = build_selection(with_sentences, tracker)
 
-    lengths = pool_of(sorted(before, key=rank), case.question, "en").lengths
+    lengths = build_table(sorted(before, key=rank), case.question, "en").lengths
     costs = np.split(found.costs[: found.first[1]], np.cumsum(lengths)[:-1])
     apart = [
         (here.tolist(), selection.costs[a:b])

@@ -186,7 +186,7 @@ HOSTILE: Mapping[str, tuple[Callable[[], bytes], str]] = {
     "binary.csv": (lambda: b"a\0b", "a NUL byte"),
     "cyrillic.csv": (lambda: b"\xef\xf0\xe8,1\n", "not UTF-8"),
     "binary": (lambda: b"a\0b" * 9, "a NUL byte"),
-    "picture": (lambda: b"\x89PNG\r\n\x1a\n", "no suffix, and it is a PNG picture"),
+    "picture": (lambda: b"\x89PNG\r\n\x1a\n", "without a suffix: a PNG picture"),
     "none.eml": (lambda: b"hello there\n", "no mail"),
     "many.eml": (lambda: _mail(6, "a.txt", "x"), "limit `attachments`"),
     "bad.eml": (lambda: _mail(1, "a.docx", "no zip"), "attachment 'a.docx': damaged"),

@@ -1,4 +1,4 @@
-"""Bunches and pieces of a bulk ingest: bounds in bytes, without a cluster."""
+"""Pieces of a bulk ingest: bounds in bytes, without a cluster."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from foveate.ingest.document_task import Preparer, Task
 from foveate.ingest.loaders.limits import Limits
-from foveate.ingest.on_ray import PIECE_BYTES, TaskBatch, batch_tasks, prepare_batch
+from foveate.ingest.on_ray import PIECE_BYTES, PrepareRemotely
 from foveate.ingest.prepare import Settings
 from foveate.ingest.walk import File
 
@@ -51,32 +51,14 @@ def test_a_file_of_many_documents_comes_in_pieces(tmp_path):
     path.write_text("".join(rows))
     preparer = Preparer(settings=SETTINGS, tokenizer=Words(log), limits=Limits())
 
-    pieces = prepare_batch(TaskBatch(preparer=pickle.dumps(preparer), tasks=(task(path),)))
+    pieces = PrepareRemotely(pickle.dumps(preparer))(task(path))
     first = next(pieces)
     asked = log.read_text()
     rest = list(pieces)
 
-    given = [pair for piece in (first, *rest) for pair in piece]
-    ids = [pickle.loads(data).document.id for _, data in given]
+    ids = [pickle.loads(data).document.id for piece in (first, *rest) for data in piece]
     assert ids == [f"r{i}" for i in range(ROWS)]
-    assert {number for number, _ in given} == {0}
     assert "row0\n" in asked
     assert f"row{ROWS - 1}\n" not in asked
     assert len(rest) > 2
-    assert all(sum(len(data) for _, data in piece) <= PIECE_BYTES for piece in (first, *rest))
-
-
-def test_a_bunch_has_a_bound_of_bytes(tmp_path):
-    """T2: small files go together, a large one alone; one that is gone costs nothing."""
-    sizes = [10, 20, 30, 500, 10, 10, 10, 10, 10]
-    tasks = [task(tmp_path / f"{number}.md") for number in range(len(sizes))]
-    for each, size in zip(tasks, sizes, strict=True):
-        each.file.path.write_bytes(b"x" * size)
-    tasks[5].file.path.unlink()
-
-    found = [
-        [int(each.file.path.stem) for each in some]
-        for some in batch_tasks(tasks, most=4, most_bytes=55)
-    ]
-
-    assert found == [[0, 1], [2], [3], [4, 5, 6, 7], [8]]
+    assert all(sum(map(len, piece)) <= PIECE_BYTES for piece in (first, *rest))

@@ -175,7 +175,9 @@ def test_a_file_that_ends_two_processes_is_refused(
     first, second = _parts(prepare_in_processes(_preparer(), _tasks(docs)[:2], 1))
     (refused,) = first
     assert isinstance(refused, Refusal)
-    assert refused.reason.startswith("its process broke down twice (SIGABRT): out of memory")
+    assert refused.reason.startswith(
+        "could not be prepared: its process broke down twice (SIGABRT): out of memory"
+    )
     assert isinstance(second[0], Refusal | PreparedDocument)
 
 

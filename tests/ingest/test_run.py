@@ -131,37 +131,6 @@ def test_only_what_changed_is_written(docs: Path) -> None:
     assert "docs/b.txt" not in store.kept
 
 
-def test_a_renamed_file_is_noticed(docs: Path, tmp_path: Path) -> None:
-    """T2: one is added and one deleted, which is said; it is not embedded again."""
-    embedder = Asked(load_embedder("hashing"))
-    store = open_store(tmp_path / "s", embedder_name=embedder.name, dimensions=256)
-    _ingest(docs, store, embedder)
-    before = store.neighbours([("docs/a.md", 0)], 0)[0].embedding
-    embedder.texts.clear()
-    (docs / "a.md").rename(docs / "z.md")
-    (docs / "b.txt").rename(docs / "sub" / "b.txt")
-    (docs / "sub" / "c.html").write_text("<p>Other milk")
-    report = _ingest(docs, store, embedder)
-    assert (_tally(report), report.renamed) == ((2, 1, 0, 2), 2)
-    assert embedder.texts == ["Other milk"]
-    after = store.neighbours([("docs/z.md", 0)], 0)[0].embedding
-    assert after.tolist() == before.tolist()
-    fresh = open_store(tmp_path / "fresh", embedder_name=embedder.name, dimensions=256)
-    _ingest(docs, fresh, embedder)
-    assert store.state_root() == fresh.state_root()
-    store.close()
-    fresh.close()
-
-
-def test_a_copy_is_not_renamed(docs: Path) -> None:
-    """T2: the file is still there, so its copy is a document like any other."""
-    store = Memory()
-    _ingest(docs, store)
-    (docs / "copy.md").write_bytes((docs / "a.md").read_bytes())
-    report = _ingest(docs, store)
-    assert (_tally(report), report.renamed) == ((1, 0, 3, 0), 0)
-
-
 def test_touching_a_file_changes_nothing(docs: Path) -> None:
     """D3: when a file was written is no part of what it says."""
     store = Memory()

@@ -41,7 +41,7 @@ def test_names_are_sorted_and_say_nothing_of_where_the_folder_is(tmp_path: Path)
 def test_what_is_left_out_is_told_but_for_hidden_files(tmp_path: Path) -> None:
     """Unknown suffixes are skipped with the reason; hidden files and folders in silence.
 
-    A file without a suffix is told by its content when it is read.
+    A file without a suffix may be a text.
     """
     root = _tree(tmp_path / "docs", "a.md", "p.png", "LICENSE", ".hidden.md", ".git/x.md")
     found = walk(root, TEXT)
@@ -207,11 +207,13 @@ def test_what_becomes_a_pipe_after_the_walk_is_not_waited_for(tmp_path: Path) ->
     assert report.added == 1
 
 
-def test_without_descriptors_files_are_opened_by_their_path(
+def test_where_the_system_does_not_say_what_was_opened_the_path_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """T2: where the system cannot open step by step, files are read all the same."""
-    monkeypatch.setattr(load, "_STEPS", False)
+    """T2, X5: files are read all the same, and links out of the folder are not."""
+    monkeypatch.setattr(load, "_DESCRIPTORS", tmp_path / "none")
     root = _tree(tmp_path / "docs", "a.md", "sub/b.md")
+    swap = _to_link(root / "a.md", _tree(tmp_path / "outside", "a.md") / "a.md")
     with open_store(tmp_path / "store") as store:
-        assert ingest(root, store, None, tokenizer("simple")).added == 2
+        report = ingest(root, store, None, tokenizer("simple"), engine=_swapping(swap))
+    assert (report.added, [failure.path for failure in report.failed]) == (1, ["docs/a.md"])

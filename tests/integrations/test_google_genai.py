@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from base64 import b64decode
-
 import pytest
 
-from foveate import assemble, compact, messages
-from foveate.answer.messages import format_for_gemini
-from foveate.core.images import image_from_bytes
-from message_lists import PIXEL
+from foveate import compact
 from provider_types import check_request
 
 
@@ -32,28 +27,6 @@ def test_lists_as_the_package_writes_them_are_read():
     shown = read[-1].parts[0].function_response
     assert (shown.id, shown.name) == ("c1", "read")
     assert "[shortened:" in shown.response["output"]
-
-
-def test_a_context_with_images_is_a_request_of_its_provider():
-    """U1: an image by its address and one with its bytes, beside the text of their block."""
-    from google.genai.types import GenerateContentConfig
-
-    plan = {
-        "url": "https://mill.example/plan.png",
-        "media_type": "image/png",
-        "width": 640,
-        "height": 480,
-    }
-    data = b64decode(PIXEL)
-    found = [{"text": "The mill is old.", "images": [plan, image_from_bytes(data)]}]
-    context = assemble(
-        "How old is it?", found, budget=4_000, format="openai-parts", model="gemini-2.5-pro"
-    )
-    request = format_for_gemini(messages(context, images=lambda _: data))
-    GenerateContentConfig.model_validate(request["config"])
-    check_request("gemini list", request["contents"])
-    (content,) = request["contents"]
-    assert [next(iter(part)) for part in content["parts"]][1:3] == ["fileData", "inlineData"]
 
 
 def test_the_package_refuses_what_it_does_not_know():

@@ -1,4 +1,4 @@
-"""LangChain's faces against the real package: compressor, retriever, messages; sync and async."""
+"""LangChain's faces against the real package: compressor and retriever, sync and async."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import BaseDocumentCompressor, Document
-from langchain_core.language_models import FakeListChatModel
 from langchain_core.load import dumps, loads
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.runnables import ConfigurableField, RunnableLambda, RunnableParallel
+from langchain_core.runnables import ConfigurableField, RunnableLambda
 
 from foveate import (
     BadInput,
@@ -21,16 +20,13 @@ from foveate import (
     BudgetTooSmall,
     UnknownName,
     assemble,
-    check_answer,
 )
 from foveate.integrations.langchain import (
     FoveateCompressor,
-    FoveatePrompt,
     FoveateRetriever,
     context_from_documents,
 )
 from foveate.providers import tokenizers
-from foveate.testing.fakes import WordTokenizer
 from framework_rows import PUBLIC, QUESTION, ROWS, WORDY, assembling
 
 COUNT = tokenizers.load_tokenizer("cl100k_base").count
@@ -143,7 +139,7 @@ def test_nothing_found_is_no_error():
 
 
 def test_who_asks_is_said_by_the_program():
-    """X5, I4: by the constructor, by a function, or with the call; never by the input."""
+    """X5, I4: by the constructor, by a function, or with the call."""
     secret = documents(ROWS)
     shelf = Shelf(held=secret)
     now: list[str] = []
@@ -162,8 +158,6 @@ def test_who_asks_is_said_by_the_program():
     assert "wages-1" in ids(asked)
     bound = retriever.configurable_fields(principals=ConfigurableField(id="who"))
     assert "wages-1" in ids(bound.invoke(QUESTION, {"configurable": {"who": ["office"]}}))
-    with pytest.raises(BadInput, match="is no input"):
-        FoveatePrompt(budget=300).invoke({"question": QUESTION, "principals": ["office"]})
 
 
 def test_the_retriever_asks_another_one(shelf):
@@ -200,14 +194,12 @@ def test_the_retriever_searches_a_store(tmp_path):
 
         found = retriever.invoke(QUESTION)
         again = asyncio.run(retriever.ainvoke(QUESTION))
-        prompt = FoveatePrompt(assembler=assembler).invoke(QUESTION)
 
         assert found == again
         assert any("twice a month" in document.page_content for document in found)
         assert found[0].metadata["source"].endswith(".md")
         assert COUNT("\n\n".join(d.page_content for d in found)) <= 200
-        assert prompt.context is not None
-        assert prompt.context.manifest.state_root != ""
+        assert context_from_documents(found).manifest.state_root != ""
 
 
 @pytest.mark.parametrize(
@@ -215,14 +207,9 @@ def test_the_retriever_searches_a_store(tmp_path):
 )
 def test_an_assembler_s_own_choices_are_not_said_again(tmp_path, option):
     """B1, X1: a budget that nothing would keep is refused, not passed over."""
-    with assembling(tmp_path, budget=200) as assembler:
-        with pytest.raises(BadOption, match=f"{next(iter(option))}: the assembler has its own"):
-            FoveateRetriever(assembler=assembler, **option)
-        prompt = FoveatePrompt(assembler=assembler, **option)
-        with pytest.raises(BadOption, match="the assembler has its own"):
-            prompt.invoke(QUESTION)
-        with pytest.raises(BadOption, match="the assembler has its own"):
-            asyncio.run(prompt.ainvoke(QUESTION))
+    said = pytest.raises(BadOption, match=f"{next(iter(option))}: the assembler has its own")
+    with assembling(tmp_path, budget=200) as assembler, said:
+        FoveateRetriever(assembler=assembler, **option)
 
 
 def test_an_empty_store_gives_no_documents(tmp_path):
@@ -237,61 +224,9 @@ def test_an_empty_store_gives_no_documents(tmp_path):
     with_nothing.store.close()
 
 
-def test_the_prompt_goes_into_a_model_and_its_answer_can_be_checked(shelf):
-    """F6, C3, R5: three lines: messages with their citations, a model, a checked answer."""
-    prompt = FoveatePrompt(retriever=shelf, budget=300)
-    model = FakeListChatModel(responses=["Twice a month [1]."])
-    chain = prompt | RunnableParallel(answer=model, asked=RunnableLambda(lambda asked: asked))
-
-    result = chain.invoke(QUESTION)
-    checked = check_answer(result["answer"].content, result["asked"].context)
-
-    assert [message.type for message in result["asked"].to_messages()] == ["system", "human"]
-    text = result["asked"].context.text
-    assert result["asked"].messages[-1].content == f"{text}\n\n[End of context]\n\n{QUESTION}"
-    assert checked.cited == (1,)
-    assert result["asked"].citations[0].source == "kiln.md"
-    assert len(result["asked"].documents) == len(result["asked"].citations)
-
-
-def test_the_prompt_takes_documents_and_history():
-    """F6, B1: given documents are used, messages said before stand between and are counted."""
-    prompt = FoveatePrompt(model="mistral", system="Answer.")
-    said = "The garden is watered at dawn. " * 350
-    history = [("human", said), ("ai", "Yes.")]
-    given = {"question": QUESTION, "documents": documents(WORDY), "history": history}
-
-    alone = prompt.invoke({"question": QUESTION, "documents": documents(WORDY)})
-    after = asyncio.run(prompt.ainvoke(given))
-
-    assert [m.type for m in after.messages] == ["system", "human", "ai", "human"]
-    assert alone.context is not None
-    assert after.context is not None
-    limit = after.context.budget.window - after.context.budget.generation
-    assert sum(COUNT(str(m.content)) for m in after.messages) <= limit
-    with pytest.raises(BudgetTooSmall):
-        prompt.invoke({**given, "history": [("human", said * 4)]})
-
-
-def test_a_prompt_without_documents_asks_the_question_alone():
-    """F6: where nothing is found the model is asked all the same, and cites nothing."""
-    prompt = FoveatePrompt(budget=300)
-
-    asked = prompt.invoke({"question": QUESTION, "documents": []})
-
-    assert asked.messages[-1].content == QUESTION
-    assert asked.context.blocks == ()
-    assert asked.citations == ()
-    assert "[1]" not in str(asked.messages[0].content)
-    with pytest.raises(BadInput, match="a retriever to ask"):
-        prompt.invoke(QUESTION)
-    with pytest.raises(BadInput, match="give a question"):
-        prompt.invoke({"query": QUESTION})
-
-
 @pytest.mark.filterwarnings("ignore")  # LangChain's own, about `loads`
 def test_blocks_are_dumped_as_plain_documents(shelf):
-    """F6: what LangChain writes down is its own documents and prompts, with our metadata."""
+    """F6: what LangChain writes down is its own documents, with our metadata."""
     found = FoveateRetriever(retriever=shelf, budget=300).invoke(QUESTION)
 
     (back, *_) = loads(dumps(found))
@@ -310,15 +245,6 @@ def test_copies_of_blocks_are_blocks(shelf):
         assert context_from_documents(copied) == context_from_documents(found)
 
 
-def test_a_prompt_over_a_store_counts_as_the_store_s_assembler_does(tmp_path):
-    """B1, F6: with a tokenizer that has no name here, in a window."""
-    with assembling(tmp_path, budget=200, model="gpt-4.1", tokenizer=WordTokenizer()) as assembler:
-        prompt = FoveatePrompt(assembler=assembler).invoke(QUESTION)
-
-    assert prompt.context is not None
-    assert prompt.context.budget.window
-
-
 def test_blocks_of_two_contexts_are_not_mixed(shelf):
     """F6: there is one context of a list of documents, or an error."""
     retriever = FoveateRetriever(retriever=shelf, budget=300)
@@ -335,7 +261,7 @@ def test_blocks_of_two_contexts_are_not_mixed(shelf):
         ({"format": "openai-parts"}, BadOption),
     ],
 )
-@pytest.mark.parametrize("face", [FoveateCompressor, FoveatePrompt, FoveateRetriever])
+@pytest.mark.parametrize("face", [FoveateCompressor, FoveateRetriever])
 def test_what_cannot_be_done_is_refused_at_once(shelf, face, options, error):
     """X1: wrong options are our own errors, when the face is made."""
     more = {"retriever": shelf} if face is FoveateRetriever else {}
@@ -346,10 +272,8 @@ def test_what_cannot_be_done_is_refused_at_once(shelf, face, options, error):
 
 def test_errors_of_ours_are_kept(shelf):
     """X1: a chain raises what `assemble` raises."""
-    chain = FoveatePrompt(retriever=shelf, budget=5) | FakeListChatModel(responses=["-"])
-
     with pytest.raises(BudgetTooSmall, match="raise the budget to at least"):
-        chain.invoke(QUESTION)
+        FoveateRetriever(retriever=shelf, budget=5).invoke(QUESTION)
     with pytest.raises(BadOption, match="give a retriever"):
         FoveateRetriever(budget=5)
     with pytest.raises(BadInput, match="the query is empty"):
@@ -370,11 +294,10 @@ class _VectorStore:
         ({"assembler": "store"}, "assembler must be a foveate.Assembler, not str"),
     ],
 )
-@pytest.mark.parametrize("face", [FoveateRetriever, FoveatePrompt])
-def test_what_is_no_retriever_is_refused_at_once(face, given, advice):
+def test_what_is_no_retriever_is_refused_at_once(given, advice):
     """X1: a vector store, a function or a path is refused with what to give instead."""
     with pytest.raises(BadOption, match=advice):
-        face(budget=300, **given)
+        FoveateRetriever(budget=300, **given)
 
 
 def test_the_score_of_a_reranker_is_read():

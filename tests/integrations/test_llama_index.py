@@ -1,10 +1,9 @@
-"""LlamaIndex's faces against the real package: postprocessor and synthesizer; sync and async."""
+"""LlamaIndex's faces against the real package: the postprocessor, sync and async."""
 
 from __future__ import annotations
 
 import asyncio
 import pickle
-from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -30,12 +29,10 @@ from foveate import (
     BudgetTooSmall,
     UnknownName,
     assemble,
-    check_answer,
     plugins,
 )
 from foveate.integrations.llama_index import (
     FoveatePostprocessor,
-    FoveateSynthesizer,
     context_from_nodes,
 )
 from foveate.providers import tokenizers
@@ -135,7 +132,7 @@ def test_the_postprocessor_works_in_an_event_loop():
     """F6: asynchronously, as engines ask for it, the same comes out."""
     engine = RetrieverQueryEngine(
         retriever=Shelf(nodes(PUBLIC)),
-        response_synthesizer=FoveateSynthesizer(llm(), budget=300),
+        response_synthesizer=get_response_synthesizer(llm=llm(), response_mode="compact"),
         node_postprocessors=[FoveatePostprocessor(budget=300)],
     )
 
@@ -161,64 +158,6 @@ def test_without_a_question_nothing_is_assembled():
     """X1: the postprocessor needs the question, and says so."""
     with pytest.raises(BadInput, match="give query_str or query_bundle"):
         FoveatePostprocessor(budget=300).postprocess_nodes(nodes(ROWS))
-
-
-def test_the_synthesizer_keeps_the_numbering():
-    """F6, C1, C3: the model is sent the context as counted; source n is what [n] stands for."""
-    engine = RetrieverQueryEngine(
-        retriever=Shelf(nodes(PUBLIC)), response_synthesizer=FoveateSynthesizer(llm(), budget=300)
-    )
-
-    answer = engine.query(QUESTION)
-    context = context_from_nodes(answer)
-
-    assert context is not None
-    assert f"{context.text}\n\n[End of context]\n\n{QUESTION}" in str(answer)
-    assert context.token_count <= 300
-    assert [n.metadata["foveate"]["marker"] for n in answer.source_nodes] == [
-        citation.marker for citation in context.citations
-    ]
-    assert [n.metadata["foveate"]["source"] for n in answer.source_nodes] == [
-        citation.source for citation in context.citations
-    ]
-    assert check_answer("It is fired twice a month [1].", context).cited == (1,)
-
-
-def test_the_synthesizer_has_one_source_for_each_document_that_is_cited():
-    """F6, C1: where markers stand for documents, so do the sources."""
-    given = nodes([{**row, "id": f"{row['id']}{n}"} for row in PUBLIC[1:] for n in range(2)])
-    for place, node in enumerate(given):
-        node.node.text += f" Note {place}."
-        node.node.metadata["sequence"] = 5 * place
-        shared = RelatedNodeInfo(node_id=node.metadata["source"])
-        node.node.relationships[NodeRelationship.SOURCE] = shared
-
-    options = {"budget": 600, "recipe": "document-first"}
-    blocks = FoveatePostprocessor(**options).postprocess_nodes(given, query_str=QUESTION)
-    for found in (given, blocks):
-        answer = FoveateSynthesizer(llm(), **options).synthesize(QUESTION, found)
-        context = context_from_nodes(answer)
-
-        assert context is not None
-        assert len(blocks) == len(context.blocks) > len(context.citations)
-        assert [n.node.ref_doc_id for n in answer.source_nodes] == [
-            citation.document_id for citation in context.citations
-        ]
-        shown = "".join(n.node.get_content() for n in answer.source_nodes)
-        assert [b.text[-7:] for b in context.blocks if b.text[-7:] not in shown] == []
-
-
-def test_blocks_of_a_postprocessor_are_sent_as_they_are():
-    """F6: assembled once, the numbering of the first is kept; a mixture is refused."""
-    found = FoveatePostprocessor(budget=300).postprocess_nodes(nodes(PUBLIC), query_str=QUESTION)
-    synthesizer = FoveateSynthesizer(llm(), budget=300)
-
-    answer = synthesizer.synthesize(QUESTION, found)
-
-    assert context_from_nodes(answer) is context_from_nodes(found)
-    assert answer.source_nodes == found
-    with pytest.raises(BadInput, match="others are not"):
-        synthesizer.synthesize(QUESTION, [*found, *nodes(PUBLIC)])
 
 
 def test_the_postprocessor_is_written_down_and_read():
@@ -247,76 +186,6 @@ def test_metadata_that_is_changed_is_changed_in_one_place():
     assert given[0].node.metadata == {"shelf": ["a"], "at": {"row": [1]}}
 
 
-def test_what_is_asked_is_what_is_sent():
-    """F6: a context that was made for another question does not bring that question along."""
-    found = FoveatePostprocessor(budget=300).postprocess_nodes(nodes(PUBLIC), query_str=QUESTION)
-    synthesizer = FoveateSynthesizer(llm(), budget=300)
-
-    answers = [
-        synthesizer.synthesize("Who digs clay?", found),
-        asyncio.run(synthesizer.asynthesize("Who digs clay?", found)),
-    ]
-
-    for answer in answers:
-        assert "Who digs clay?" in str(answer)
-        assert QUESTION not in str(answer)
-        assert context_from_nodes(found).text in str(answer)
-
-
-def test_what_stands_behind_a_postprocessor_cannot_change_what_numbers_mean():
-    """F6, C1, X5: another order is put right; nodes that were dropped are not sent on."""
-    found = FoveatePostprocessor(budget=300).postprocess_nodes(nodes(PUBLIC), query_str=QUESTION)
-    synthesizer = FoveateSynthesizer(llm(), budget=300)
-    assert synthesizer.synthesize(QUESTION, found[::-1]).source_nodes == found
-    with pytest.raises(BadInput, match="must stand before FoveatePostprocessor"):
-        synthesizer.synthesize(QUESTION, found[1:])
-    copies = [deepcopy(one) for one in found]
-    assert synthesizer.synthesize(QUESTION, copies).source_nodes == found
-    assert synthesizer.synthesize(QUESTION, [*copies, *found]).source_nodes == found
-    bare = deepcopy(found)
-    del bare[0].node.metadata["foveate"]
-    with pytest.raises(BadInput, match="has lost 'foveate'"):
-        synthesizer.synthesize(QUESTION, bare)
-
-
-def test_the_synthesizer_streams():
-    """F6: in pieces, sync and async, the same answer comes."""
-    synthesizer = FoveateSynthesizer(llm(), budget=300, streaming=True)
-    whole = str(FoveateSynthesizer(llm(), budget=300).synthesize(QUESTION, nodes(PUBLIC)))
-
-    async def waited() -> str:
-        answer = await synthesizer.asynthesize(QUESTION, nodes(PUBLIC))
-        return "".join([piece async for piece in answer.response_gen])
-
-    assert "".join(synthesizer.synthesize(QUESTION, nodes(PUBLIC)).response_gen) == whole
-    assert asyncio.run(waited()) == whole
-    assert str(asyncio.run(FoveateSynthesizer(llm(), budget=300).asynthesize(
-        QUESTION, nodes(PUBLIC)
-    ))) == whole  # fmt: skip
-
-
-def test_the_synthesizer_takes_the_room_that_the_model_leaves():
-    """B1, B2: without a budget the request fits the window that the model tells."""
-    answer = FoveateSynthesizer(llm()).synthesize(QUESTION, nodes(WORDY * 4))
-    context = context_from_nodes(answer)
-    told = llm().metadata
-
-    assert context is not None
-    assert context.budget.window == told.context_window
-    assert COUNT(str(answer)) + context.budget.generation <= told.context_window
-
-
-def test_an_answer_without_documents_is_empty():
-    """F6, X5: what LlamaIndex says where there are no nodes."""
-    secret = nodes([row for row in ROWS if "principals" in row["metadata"]])
-
-    assert str(FoveateSynthesizer(llm(), budget=99).synthesize(QUESTION, secret)) == (
-        "Empty Response"
-    )
-    with pytest.raises(BadInput, match="needs the nodes"):
-        FoveateSynthesizer(llm(), budget=99).get_response(QUESTION, ["A text."])
-
-
 @pytest.mark.parametrize(
     ("options", "error"),
     [({"budget": -1}, BadOption), ({"recipe": "defualt"}, UnknownName)],
@@ -325,8 +194,6 @@ def test_what_cannot_be_done_is_refused_at_once(options, error):
     """X1: wrong options are our own errors, when the face is made; a budget too small later."""
     with pytest.raises(error):
         FoveatePostprocessor(**options)
-    with pytest.raises(error):
-        FoveateSynthesizer(llm(), **options)
     with pytest.raises(BudgetTooSmall):
         FoveatePostprocessor(budget=5).postprocess_nodes(nodes(ROWS), query_str=QUESTION)
 

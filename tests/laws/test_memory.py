@@ -34,7 +34,6 @@ ONE_VALUE = {
     "cli/diagnose.py", "core/lazy_table.py", "core/manifest.py",
     "ingest/on_ray.py",
     "models.py", "pipeline/context_codec.py", "plugins.py", "pipeline/prompts/__init__.py",
-    "providers/json_request.py",
     "service/mcp/results.py", "service/playground/routes.py",
     "stores/int8.py",
 }  # fmt: skip
@@ -52,7 +51,6 @@ SHORT_ENTRIES = {
     "providers/tokenizers/huggingface.py": "8 tokenizers, which the operator names",
     "providers/tokenizers/openai.py": "the fingerprints of 16 tokenizers",
     "core/text/word_weight.py": "16,384 words of at most 64 characters",
-    "core/stages/pack/budget_tracker.py": "256 short lists of numbers",
     "core/render.py": "64 renderers, whose labels have at most 80 characters",
     "core/text/word_arrays.py": "the classes of all characters for two alphabets, and 64 powers",
     "core/text/escape.py": "256 rules, whose labels have at most 80 characters",

@@ -39,7 +39,8 @@ def test_parts_and_calls_are_counted_as_in_a_conversation(more):
     found = parse_messages(messages)
 
     assert found[0] == ("user", "Is it\non?")
-    assert [role for role, _ in found] == ["user", "assistant", "tool"]
+    assert [role for role, _ in found[:2]] == ["user", "assistant"]
+    assert "a" in found[2][1].split()
     assert '"name":"look"' in found[1][1]
     talk = converse("So?", turns=messages, tokenizer=WordTokenizer(), budget=500)
     assert talk.inputs.messages == found
@@ -51,13 +52,9 @@ def test_parts_and_calls_are_counted_as_in_a_conversation(more):
     ("messages", "said"),
     [
         (OPENAI[:1], "give every call its result"),
-        (OPENAI[1:], "a tool's result without a call right before it"),
+        (OPENAI[1:], "message 1 is half of a call"),
         (ANTHROPIC[:1], "give every call its result"),
-        (
-            [ANTHROPIC[0], {**ANTHROPIC[1], "role": "assistant"}],
-            "has a tool_result, which only the user may have",
-        ),
-        ([{"role": "user", "content": [{"type": "image_url"}]}], "image_url whose tokens cannot"),
+        ([{"role": "user", "content": [{"type": "image_url"}]}], "image or a file"),
         ([{"role": "user", "content": None}], "both strings"),
         ([{"role": "user"}], "both strings"),
     ],

@@ -40,6 +40,8 @@ def test_a_smaller_distance_of_chroma_is_better(distances: Sequence[float] | Non
         4,
         "garden.md",
     )
+    bare = {**chroma(distances), "metadatas": [None], "distances": [None]}
+    assert [c.id for c in candidates_of(bare)] == ["a", "b", "c"]
     context = assemble("When does the valve open?", chroma(distances), budget=50)
     assert context.text.startswith("[1] boiler.md\nAbove three bar")
 
@@ -48,6 +50,7 @@ def test_a_smaller_distance_of_chroma_is_better(distances: Sequence[float] | Non
     ("change", "said"),
     [
         ({"documents": None}, "no texts; include 'documents'"),
+        ({"documents": [None]}, "no texts; include 'documents'"),
         ({"ids": [["a"], ["b"]]}, "with one question"),
         ({"ids": ["a", "b", "c"]}, "with one question"),
     ],

@@ -14,7 +14,7 @@ import foveate
 from command_line import CHUNKS, QUERY
 from foveate import AssembleOptions, Assembler, BadInput, BadOption, FoveateError, assemble
 from foveate.answer.ask import AskOptions
-from foveate.core.chat.session import FillRate, TokenPrices
+from foveate.core.chat.session import TokenPrices
 from foveate.testing.fakes import ScriptedModel
 
 
@@ -101,7 +101,6 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any], tuple[str, ...]]] 
     "messages": (foveate.messages, {"context": CONTEXT}, ()),
     "ask": (foveate.ask, {"context": CONTEXT, "model": MODEL}, ()),
     "AskOptions": (AskOptions, {}, ()),
-    "FillRate": (FillRate, {}, ()),
     "TokenPrices": (TokenPrices, {}, ()),
     "Compressor": (foveate.Compressor, {"model": MODEL}, ()),
     "Assembler": (Assembler, {}, ()),

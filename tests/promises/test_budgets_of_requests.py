@@ -8,7 +8,7 @@ import pytest
 
 import conversations
 from foveate import BadInput, Budget, BudgetTooSmall, Candidate, Chunk, converse
-from foveate.pipeline.conversation import FlexibleBudget, History, Zone
+from foveate.pipeline.conversation import FlexibleBudget, Zone
 from foveate.plugins import tokenizer as named
 from foveate.testing.fakes import WordTokenizer
 from full_counts import count
@@ -64,7 +64,7 @@ def converse_once(seed, make_budget=random_budget):
     asked = {
         "turns": turns,
         "system": random.choice(("", "Answer from the documents, and cite them.")),
-        "history": History(verbatim=random.randint(0, 6), ledger=random.random() < 0.7),
+        "verbatim": random.randint(0, 6),
         "zones": random.random() < 0.7,
         "tokenizer": tokenizer,
         "recipe": random.choice(("chat", "citations")),
@@ -79,9 +79,8 @@ def converse_once(seed, make_budget=random_budget):
     assert made.tokens["request"] <= budget.window - budget.generation - budget.buffer
     assert made.context.token_count <= (made.budget.documents or 0)
     check_pairs(messages)
-    units = sum(m["role"] != "tool" for m in turns)
     told = [d.chunk_id for d in made.history.trace.decisions]
-    assert told == [f"turn {n + 1}" for n in range(units)]
+    assert told == [f"message {n + 1}" for n in range(len(turns))]
     assert messages[-1]["role"] == "user"
     assert messages[-1]["content"].endswith(query)
     return made, budget, None
@@ -94,12 +93,12 @@ def test_conversations_fit_the_window(figure):
     made = [one for one in fitted if not isinstance(one, BudgetTooSmall)]
     fates = [d.reason for one in made for d in one.history.trace.decisions]
     figure(
-        f"{len(made)} of {len(fitted):,} conversations fit; of {len(fates)} turns "
+        f"{len(made)} of {len(fitted):,} conversations fit; of {len(fates)} messages "
         + ", ".join(f"{fates.count(f)} {f}" for f in sorted(set(fates)))
     )
 
     assert len(made) > len(fitted) // 2
-    assert {"turn_shortened", "turn_left_out", "turn_recent", "turn_kept"} <= set(fates)
+    assert {"message_left_out", "message_pinned", "message_kept"} <= set(fates)
 
 
 def test_what_would_do_does(figure):
@@ -198,7 +197,7 @@ def test_what_may_not_be_read_is_not_even_measured():
     open_ = Candidate(chunk=Chunk(text="the pump", id="o"))
     zones = {"documents": 300, "conversation": 300, "system": 0, "query": 20}
     budget = Budget(window=900, generation=0, buffer=0, **zones)
-    asked = {"history": History(verbatim=1), "budget": budget, "tokenizer": WordTokenizer()}
+    asked = {"verbatim": 1, "budget": budget, "tokenizer": WordTokenizer()}
     asked["turns"] = said
 
     with_secret = converse("Why?", [secret, open_], **asked)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
-from foveate import compact, observed
+from foveate import compact
 from foveate.core.compact.shorten import result_handle
 from foveate.pipeline.compact_json import compacted_to_json
-from foveate.plugins import tokenizer
 from service_server import problem
 
 PAGE = "\n".join(f"Line {n}: the valve of pump_{n:03} opens." for n in range(120))
@@ -66,49 +63,3 @@ def test_a_budget_that_is_too_small_names_the_one_that_would_do(service):
 
     assert (small.status_code, fits.status_code) == (422, 200)
     assert window.json()["messages"] == MESSAGES
-
-
-BASE = tokenizer("cl100k_base")
-READINGS = "\n".join(f"pump_{n:03}: {n * 7919} {n * 104729}" for n in range(60))
-LISTS = [
-    [{"role": "user", "content": text[k : k + 500]} for text in (PAGE, READINGS) for k in range(9)]
-    + [{"role": "user", "content": f"Which pump was it, of {n}?"}]
-    for n in range(3)
-]
-
-
-def provider_count(messages):
-    """A provider whose vocabulary has a token for each digit."""
-    texts = [message["content"] for message in messages]
-    return sum(BASE.count(re.sub(r"\d", "", t)) + len(re.findall(r"\d", t)) for t in texts)
-
-
-def test_what_a_provider_counted_is_learned_and_named(service):
-    """A7, D2: the answer is all the state there is, and the next list fits as it is counted."""
-    before, counter = None, "cl100k_base"
-    for messages in LISTS:
-        usage = {"prompt_tokens": provider_count(messages), "completion_tokens": 3}
-        counter = observed(usage, messages, tokenizer=counter)
-        body = {"usage": usage, "messages": messages, "before": before}
-        answer = service.post("/v1/observed", json=body)
-        assert answer.status_code == 200, answer.text
-        before = answer.json()
-        assert before["tokenizer"] == counter.name
-    assert len(before["observations"]) == len(LISTS)
-
-    body = {"messages": LISTS[0], "budget": 700}
-    plain = service.post("/v1/compact", json=body).json()
-    made = service.post("/v1/compact", json={**body, "tokenizer": before["tokenizer"]}).json()
-    assert provider_count(plain["messages"]) > 700 >= provider_count(made["messages"])
-    assert made["manifest"]["tokenizer_fingerprint"] == counter.fingerprint
-
-
-def test_a_list_that_teaches_nothing_forgets_nothing(service):
-    """A7: a short list gives the factors of the observations before it."""
-    usage = {"input_tokens": provider_count(LISTS[0])}
-    first = service.post("/v1/observed", json={"usage": usage, "messages": LISTS[0]}).json()
-    short = {"usage": {"input_tokens": 9}, "messages": [{"role": "user", "content": "Hello"}]}
-    assert service.post("/v1/observed", json={**short, "before": first}).json() == first
-    nothing = service.post("/v1/observed", json={**short, "tokenizer": "cl100k_base*1.3"}).json()
-    assert nothing["observations"] == []
-    assert nothing["tokenizer"] == "cl100k_base*1.3"

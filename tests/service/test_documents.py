@@ -20,7 +20,7 @@ from foveate.service.app_state import AppState
 from foveate.service.auth.caller import Caller
 from foveate.service.problems import problem_from_error
 from foveate.service.routes import documents
-from foveate.service.routes.documents import prepare_document, write_document
+from foveate.service.routes.documents import keep_text
 from foveate.service.settings import Settings
 from foveate.service.wire.requests import DocumentRequest
 from foveate.stores import open_store
@@ -257,8 +257,8 @@ def test_a_full_disk_is_said_and_loses_nothing(tmp_path):
     caller = Caller(key_id=None, tenant="default", principals=(), scopes=frozenset())
 
     def write(name: str) -> str:
-        ready = prepare_document(state, caller, name, DocumentRequest(text=f"{WELL} {name} " * 99))
-        return str(write_document(state, caller, ready)["state_root"])
+        body = DocumentRequest(text=f"{WELL} {name} " * 99)
+        return str(keep_text(state, caller, name, body)["state_root"])
 
     root = write("first")
     with state.stores.borrow("default") as opened:
@@ -291,15 +291,15 @@ def test_a_write_of_one_tenant_does_not_hold_anothers(tmp_path, monkeypatch):
     keys = tmp_path / "keys"
     one, two = (service_keys.by(service_keys.put(keys, tenant=name)) for name in ("one", "two"))
     begun, may_end = Event(), Event()
-    write = documents.write_document
+    write = documents.keep_document
 
-    def written(held, caller, ready):
+    def written(held, caller, *given):
         if caller.tenant == "one":
             begun.set()
             assert may_end.wait(60)
-        return write(held, caller, ready)
+        return write(held, caller, *given)
 
-    monkeypatch.setattr(documents, "write_document", written)
+    monkeypatch.setattr(documents, "keep_document", written)
     settings = Settings(store=str(tmp_path / "{tenant}"), embedder="hashing", keys=keys)
     with serving(settings) as client, ThreadPoolExecutor(3) as threads:
         send = partial(client.put, json={"text": WELL})

@@ -5,7 +5,6 @@ That every field of every operation refuses values of other types is what `test_
 
 from __future__ import annotations
 
-import gzip
 import json
 from typing import Any
 
@@ -24,15 +23,11 @@ from service_server import problem, serving, without_time
 ASSEMBLE = "/v1/assemble"
 GOOD = {"query": QUERY, "candidates": CHUNKS[:3]}
 SAID = [{"role": "user", "content": "When does the pump start?"}] * 2
-USAGE = {"prompt_tokens": 900}
 GOOD_AT: dict[str, dict[str, Any]] = {
     ASSEMBLE: GOOD,
     "/v1/search": {"query": QUERY},
     "/v1/compact": {"messages": SAID},
-    "/v1/observed": {"messages": SAID, "usage": USAGE},
 }
-SEEN = {"tokens": 300, "observed": 350}
-BEFORE = {"tokenizer": "simple", "start": "simple", "observations": [SEEN]}
 INTERNAL = ("Traceback", ".py", "site-packages", "foveate.core", "pydantic", "sqlite", "0x7f")
 
 
@@ -152,14 +147,6 @@ ROWS: list[tuple[bytes, int, str]] = [
     (fields("/v1/compact", model="gpt-4.1", tokenizer="simple"), 400, "not both"),
     (fields("/v1/compact", budget=900, pinned=[7]), 400, "pinned"),
     (fields("/v1/compact", budget=3), 422, "budget-too-small"),
-    (fields("/v1/observed", usage={}), 400, "usage"),
-    (fields("/v1/observed", tokenizer="hf:/etc/passwd"), 400, "unknown-name: … hf:"),
-    (fields("/v1/observed", tokenizer="cl100k_base*nan"), 400, "bad-option: tokenizer margin"),
-    (fields("/v1/observed", tokenizer="simple", before=BEFORE), 400, "before"),
-    (fields("/v1/observed", before={**BEFORE, "start": "none"}), 400, "unknown-name: … none"),
-    *((fields("/v1/observed", before={**BEFORE, "observations": [{**SEEN, **one}]}), 400, "before")
-      for one in ({"observed": 10**400}, {"observed": -1}, {"tokens": 0}, {"least": 0})),
-    (fields("/v1/observed", before={**BEFORE, "observations": [SEEN] * 33}), 422, "at most 32"),
     # filters: refused by their shape, or nothing is found
     *((fields("/v1/search", where=one), 422, "bad-fields where") for one in (
         {"source": None}, {"source": {"x": 1}}, {"source": [[]]}, [],
@@ -243,15 +230,6 @@ def test_an_address_that_is_not_utf8_is_refused(service, path):
     assert problem(service.get(path))["detail"] == "the address is not UTF-8"
 
 
-def test_a_client_that_has_closed_its_side_is_answered(service):
-    """X2: as `nc -N` and some proxies do; then the connection ends."""
-    with wire(service) as raw:
-        raw.send(fields("/v1/search"))
-        raw.finish()
-        answer = raw.answer()
-        assert (answer.status, raw.ended()) == (200, True)
-
-
 def test_lists_without_number_are_not_read():
     """X2, X4: three bytes on the wire, a hundred in memory each; brackets in texts do not count."""
     many = b"[" + b"[]," * 500_000 + b"[]]"
@@ -289,11 +267,11 @@ def test_a_store_that_cannot_be_opened_is_the_operators_to_see(tmp_path):
 
 
 def test_packed_answers_and_bodies(service):
-    """F3: gzip both ways, when asked for."""
+    """F3: gzip, when asked for."""
     body = json.dumps(GOOD).encode()
     kind = {"Content-Type": "application/json"}
-    both = {**kind, "Content-Encoding": "gzip", "Accept-Encoding": "gzip"}
-    answer = service.post(ASSEMBLE, content=gzip.compress(body), headers=both)
+    asked = {**kind, "Accept-Encoding": "gzip"}
+    answer = service.post(ASSEMBLE, content=body, headers=asked)
     plain = service.post(ASSEMBLE, content=body, headers={**kind, "Accept-Encoding": "identity"})
 
     assert answer.headers["content-encoding"] == "gzip"

@@ -36,7 +36,7 @@ def test_others_are_served_with_keys_only(tmp_path, host):
         said.append(str(refused.value))
     put(keys)
 
-    assert create_app(settings).state.guard.ring.in_use
+    assert create_app(settings).state.key_ring.in_use
     assert said[0].startswith("keys is")
     assert said[2].startswith(f"host is {host}")
 

@@ -157,11 +157,11 @@ def _assembles(state: AppState, caller: Caller) -> object:
         return assembler.assemble(QUERY)
 
 
-def _prepares(state: AppState, caller: Caller) -> object:
-    return documents.prepare_document(state, caller, "d", DocumentRequest(text="A well is deep."))
+def _writes(state: AppState, caller: Caller) -> object:
+    return documents.keep_text(state, caller, "d", DocumentRequest(text="A well is deep."))
 
 
-@pytest.mark.parametrize("work", [_assembles, _prepares])
+@pytest.mark.parametrize("work", [_assembles, _writes])
 def test_work_on_a_store_ends_and_gives_the_store_back(
     tmp_path, work: Callable[[AppState, Caller], object]
 ):

@@ -9,7 +9,7 @@ from foveate.service.app_state import AppState
 from foveate.service.auth.caller import Caller
 from foveate.service.problems import ProblemError
 from foveate.service.routes.assemble import assemble_request
-from foveate.service.routes.documents import prepare_document, write_document
+from foveate.service.routes.documents import keep_text
 from foveate.service.settings import Settings
 from foveate.service.tenant_stores import TenantStores
 from foveate.service.wire.requests import AssembleRequest, DocumentRequest
@@ -26,7 +26,7 @@ def caller(tenant: str, *principals: str) -> Caller:
 def put(held: AppState, who: Caller, text: str, name: str = "well", *readers: str) -> None:
     """Write a document."""
     asked = DocumentRequest(text=text, principals=list(readers))
-    write_document(held, who, prepare_document(held, who, name, asked))
+    keep_text(held, who, name, asked)
 
 
 def ask(held: AppState, who: Caller, **fields: object) -> AssemblyResult:

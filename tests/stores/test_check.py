@@ -8,10 +8,11 @@ import pytest
 
 from foveate.core.errors import BadInput, ExternalError
 from foveate.stores.sqlite.check import check
-from foveate.testing.store_corpus import change_entry, corpus, fill
+from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus, fill
 from store_urls import opened
 
 ENTRIES = corpus(count=10)
+D02 = " WHERE document_id = 'd02'"
 
 # What is done to the tables behind the store's back → the part and words of what is found.
 TAMPERED = {
@@ -22,21 +23,23 @@ TAMPERED = {
     ],
     "UPDATE chunks SET page = 77 WHERE id = 3": [("words", '["page", 77]')],
     "DELETE FROM scan WHERE chunk = 3": [("rows", "its chunks are not where they were put")],
-    "INSERT INTO scan SELECT 999, 0, terms, vector FROM scan LIMIT 1": [("rows", "rows of scan")],
+    "INSERT INTO scan SELECT 999, 0, terms, norm, vector FROM scan LIMIT 1": [
+        ("rows", "rows of scan")
+    ],
     "UPDATE scan SET audience = 99 WHERE chunk = 3": [("rows", "is not as it was written")],
-    "UPDATE documents SET audience = 99 WHERE id = 3": [("rows", "is not as it was written")],
-    "UPDATE documents SET places = x'' WHERE id = 3": [("rows", "are not where they were put")],
+    f"UPDATE documents SET audience = 99{D02}": [("rows", "is not as it was written")],
+    f"UPDATE documents SET places = x''{D02}": [("rows", "are not where they were put")],
     "UPDATE chunks SET document = 999 WHERE id = 3": [
         ("rows", "are not where they were put"),
         ("rows", "rows of chunks"),
     ],
     "DELETE FROM members WHERE principal = 'red'": [("state", "the members of audience 1")],
     "INSERT INTO members VALUES ('x', 1, 999, 1)": [("state", "the members of audience 999")],
-    "UPDATE documents SET text = x'00' WHERE id = 3": [("rows", "not the one that was put")],
-    "UPDATE documents SET text_hash = 'x' WHERE id = 3": [("rows", "not the one that was put")],
+    f"UPDATE documents SET text = x'00'{D02}": [("rows", "not the one that was put")],
+    f"UPDATE documents SET text_hash = 'x'{D02}": [("rows", "not the one that was put")],
     "DELETE FROM postings WHERE first = 3": [("words", "are not those of the texts")],
     "UPDATE postings SET first = 999 WHERE first = 3": [("words", "under 999 is out of order")],
-    "UPDATE postings SET places = places || x'0000000000000000' WHERE first = 3": [
+    "UPDATE postings SET places = places || zeroblob(14) WHERE first = 3": [
         ("words", "under 3 is out of order"),
         ("words", "are not those of the texts"),
     ],
@@ -53,13 +56,13 @@ TAMPERED = {
     "UPDATE scan SET terms = terms + 1 WHERE chunk = 3": [("rows", "is not as it was written")],
     "UPDATE scan SET vector = zeroblob(64) WHERE chunk = 3": [
         ("rows", "is not as it was written"),
-        ("rows", "not those that were written"),
+        ("vectors", "the rows that a search scans are not as they were written"),
     ],
     "UPDATE audiences SET state = zeroblob(2048) WHERE id = 0": [("state", "is not that of")],
     "UPDATE audiences SET chunks = chunks + 1 WHERE id = 0": [("state", "is counted as")],
-    "UPDATE documents SET title = 'other' WHERE id = 3": [("state", "is not that of the rows")],
+    f"UPDATE documents SET title = 'other'{D02}": [("state", "is not that of the rows")],
     "UPDATE counts SET tokens = tokens + 1": [("rows", "they are counted again")],
-    "UPDATE meta SET value = x'00' WHERE key = 'version'": [("file", "its facts are not")],
+    "UPDATE meta SET writes = writes + 1": [("file", "its facts are not")],
 }
 
 
@@ -67,7 +70,7 @@ TAMPERED = {
 def folder(tmp_path: Path) -> Path:
     """A store that was written, searched, changed and searched again."""
     with closing(fill(opened(tmp_path), ENTRIES)) as store:
-        store.search("granite", None)
+        store.search("granite", EMBEDDER.embed(["granite"])[0])
         change_entry(ENTRIES[-1]).put(store)
     return tmp_path
 
@@ -128,6 +131,6 @@ def test_a_check_that_cannot_go_on_is_no_damage(folder: Path, monkeypatch):
         raise error
         yield
 
-    monkeypatch.setattr("foveate.stores.sqlite.check.check_words", busy)
+    monkeypatch.setattr("foveate.stores.sql.check._word_findings", busy)
     with pytest.raises(ExternalError, match="another process is writing"):
         check(folder)

@@ -143,5 +143,5 @@ def test_neighbours_are_found_through_the_indexes(open_empty):
             for row in store._connection.execute(f"EXPLAIN QUERY PLAN {statement}")
         ]
     assert any("SEARCH c USING INTEGER PRIMARY KEY" in line for line in plan)
-    scans = {line for line in plan if line.startswith("SCAN")} - {"SCAN CONSTANT ROW"}
-    assert not [line for line in scans if "json_each" not in line]
+    scans = {line for line in plan if line.startswith("SCAN") and "CONSTANT ROW" not in line}
+    assert not [line for line in scans if line != "SCAN p" and "json_each" not in line]

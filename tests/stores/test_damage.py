@@ -29,9 +29,9 @@ CHANGED = (
     "UPDATE scan SET terms = terms + 1 WHERE chunk = 3",
     "DELETE FROM scan WHERE chunk = 3",
     "UPDATE terms SET checksum = checksum + 1 WHERE term = 'granite'",
-    "DELETE FROM postings WHERE term = (SELECT id FROM terms WHERE term = 'granite')",
+    "DELETE FROM postings WHERE term = 'granite'",
     "UPDATE audiences SET state = zeroblob(2048) WHERE id = 0",
-    "UPDATE meta SET value = 'other' WHERE key = 'embedder'",
+    "UPDATE meta SET embedder = 'other'",
 )
 
 

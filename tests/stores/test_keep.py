@@ -47,7 +47,7 @@ def test_stats_count_what_is_there(folder: Path):
         found = store.stats()
         chunks = sum(len(entry.chunks) for entry in ENTRIES[1:])
         assert (found.documents, found.chunks, found.vectors) == (13, chunks, chunks)
-        assert (found.embedder, found.dimensions, found.schema) == (EMBEDDER.name, 64, 8)
+        assert (found.embedder, found.dimensions, found.schema) == (EMBEDDER.name, 64, 9)
         assert found.state_root == store.state_root()
         sizes = dict(found.bytes)
         assert sum(sizes.values()) == sum(path.stat().st_size for path in folder.iterdir())

@@ -10,7 +10,7 @@ from foveate.core.types import Chunk
 from foveate.ports import Document
 from foveate.stores.checksums import StoreDamaged
 from foveate.stores.scoring import group_terms
-from foveate.stores.sqlite import postings, write
+from foveate.stores.sql import postings, write
 from foveate.stores.sqlite.check import check
 from foveate.stores.sqlite.store import SqliteStore
 from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus, fill
@@ -103,7 +103,7 @@ def test_what_is_undone_inside_a_batch_leaves_no_words(tmp_path: Path):
 
 def test_a_large_batch_is_written_in_parts(tmp_path: Path, plain: SqliteStore, monkeypatch):
     """T5, X2: memory is bounded; an error at the end still undoes all of it."""
-    monkeypatch.setattr("foveate.stores.sqlite.postings._MAX_PENDING_PLACES", 50)
+    monkeypatch.setattr("foveate.stores.sql.postings.MAX_PENDING_TERMS", 50)
     with closing(opened(tmp_path / "store")) as store:
         with suppress(KeyError), store.batch():
             fill(store, ENTRIES)
@@ -126,9 +126,9 @@ def test_places_ascend_and_saturate():
 
 
 def test_half_a_place_is_damage():
-    """X6: a row of places has eight bytes for each."""
+    """X6: a row of places has fourteen bytes for each."""
     with pytest.raises(StoreDamaged, match="full-text index is not as it was written"):
-        postings.decode_row(b"x")
+        postings.decode_places(b"x")
 
 
 FEELS = ("warm", "cold", *["dry"] * 7)
@@ -163,7 +163,7 @@ def put_long(store: SqliteStore, *ids: str) -> None:
 def sliced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """A store that makes rows of fifty chunks at a time, and lets few words wait in memory."""
     monkeypatch.setattr(write, "SLICE", 50)
-    monkeypatch.setattr(postings, "_MAX_PENDING_PLACES", 1_000)
+    monkeypatch.setattr(postings, "MAX_PENDING_TERMS", 1_000)
     with closing(opened(tmp_path / "sliced")) as store:
         yield store
 

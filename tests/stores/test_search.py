@@ -270,36 +270,6 @@ def test_answers_do_not_depend_on_the_hash_seed_or_the_threads(tmp_path: Path):
     assert len(outputs.pop().splitlines()) == 4
 
 
-def test_words_of_a_question_are_read_once_in_a_state(tmp_path: Path):
-    """T4: the second time they come from memory; a write, by whomever, makes them be read anew."""
-    first, second = corpus(count=2)
-    with closing(open_store(tmp_path)) as store, closing(open_store(tmp_path)) as other:
-        store.put(first.document, first.chunks, None)
-        statements: list[str] = []
-        store._connection.set_trace_callback(statements.append)
-        found = [store.search("cold granite", None, principals=EVERYONE) for _ in range(3)]
-        assert found[0] == found[1] == found[2]
-        assert sum("FROM terms" in sql for sql in statements) == 1
-        other.put(second.document, second.chunks, None)
-        assert store.search("cold granite", None, principals=EVERYONE) == other.search(
-            "cold granite", None, principals=EVERYONE
-        )
-        assert sum("FROM terms" in sql for sql in statements) == 2
-
-
-def test_words_that_were_not_asked_for_longest_are_forgotten(store, monkeypatch):
-    """T4: what is kept is bounded, and forgetting changes no answer."""
-    queries = ["amber cold", "river stone lamp", "amber", "quarry", "amber cold"]
-    expected = [store.search(query, None, principals=EVERYONE) for query in queries]
-    monkeypatch.setattr("foveate.stores.int8._CACHE_BYTES", 2_500)
-    monkeypatch.setattr("foveate.stores.int8._CACHE_BYTES_PER_ROW", 0)
-    store._scan = None
-    for query, found in zip(queries, expected, strict=True):
-        assert store.search(query, None, principals=EVERYONE) == found
-        assert len(store._scan.cache) <= 4
-    assert store._scan.cache.get("amber") is not None
-
-
 def test_a_name_in_camel_case_is_found_by_its_parts(tmp_path: Path):
     """T4: as one in snake_case is, by words alone."""
     texts = {"user": "getUserById(id)", "order": "list_open_orders(day)", "mail": "sendMailTo(who)"}

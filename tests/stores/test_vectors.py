@@ -30,7 +30,7 @@ def scan_of(vectors: np.ndarray) -> Scan:
     """A scan that holds these rows and nothing else of interest."""
     rows = len(vectors)
     return build_scan(
-        bytes(16),
+        0,
         np.arange(1, rows + 1, dtype=np.int64),
         np.zeros(rows, dtype=np.int32),
         np.ones(rows, dtype=np.int32),

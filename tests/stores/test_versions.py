@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from foveate.core.errors import BadInput, ExternalError
+from foveate.core.errors import BadInput
 from foveate.stores import open_store
 from foveate.stores.sqlite.check import check
 from foveate.stores.sqlite.schema import VERSION
@@ -45,17 +45,3 @@ def test_a_store_of_another_version_is_refused_and_left_alone(
         check(tmp_path)
 
     assert (tmp_path / "store.db").read_bytes() == before
-
-
-def test_a_program_that_was_overtaken_writes_no_more(tmp_path: Path):
-    """T5: where a newer version has changed the form, an open store says so and writes nothing."""
-    entry = corpus(count=10)[-1]
-    with closing(filled(tmp_path)) as store:
-        root = store.state_root()
-        with closing(sqlite3.connect(tmp_path / "store.db")) as newer:
-            newer.execute(f"PRAGMA user_version = {VERSION + 1}")
-        with pytest.raises(ExternalError, match="newer version of foveate has changed its form"):
-            entry.put(store)
-        store.remember("f", {"h": 1})
-        assert store.counts("f", ["h"]) == {}
-        assert store.state_root() == root

@@ -110,10 +110,6 @@ class Wire:
         poll.register(self._socket, 0)
         return bool(poll.poll(PATIENCE * 1_000))
 
-    def finish(self) -> None:
-        """Send no more, and go on reading."""
-        self._socket.shutdown(socket.SHUT_WR)
-
     def reset(self) -> None:
         """Gone without a word, as when a cable is pulled and the machine comes back."""
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")

@@ -18,7 +18,7 @@ from foveate.core.request import Recipe, Request
 from foveate.core.stages.compress import Compress
 from foveate.core.stages.compress.features import compute_features
 from foveate.core.stages.compress.score import WEIGHTS
-from foveate.core.stages.compress.unit_pool import pool_of
+from foveate.core.stages.compress.table import build_table
 from foveate.core.types import Candidate, Span, Step, rank
 from foveate.evals.cases import Case
 from foveate.pipeline.assembler import assemble
@@ -90,11 +90,11 @@ def _of(case: Case) -> tuple[Numbers, Numbers, Numbers]:
     look = Look()
     assemble(case.question, case.candidates(), recipe=_watched(look), budget=BUDGET)
     candidates, request = look.seen[0]
-    pool = pool_of(sorted(candidates, key=rank), request.query, request.language)
-    found = compute_features(pool)
+    table = build_table(sorted(candidates, key=rank), request.query, request.language)
+    found = compute_features(table)
     costs: list[int] = []
     passages = []
-    for passage in pool.passages:
+    for passage in table.passages:
         text, spans = passage.candidate.text, passage.units.spans
         costs += costs_of(
             request.token_counter.count_chunk(passage.candidate.chunk), len(text), spans

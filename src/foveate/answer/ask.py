@@ -253,8 +253,7 @@ def _refuse_earlier_blocks(context: Context, sent: Sequence[Message]) -> None:
     if is_cited_by_provider(context) and count_earlier_blocks(context, sent):
         raise BadOption(
             "the request holds blocks of earlier turns, which the provider counts as well, so that "
-            "its citations would name others; send those as text, or ask with the provider's own "
-            "client and read its answer by foveate.answer.provider_citations"
+            "its citations would name others; send those as text"
         )
 
 

@@ -19,7 +19,7 @@ from foveate.answer.figures import missing_numbers, number_spellings
 from foveate.answer.quantities import contradicted
 from foveate.answer.quotes import Quotation, check_quotations
 from foveate.answer.reasoning import split_reasoning
-from foveate.answer.support import Detector, Scorer, SourceIndex, Support
+from foveate.answer.support import Scorer, SourceIndex, Support
 from foveate.core.errors import BadInput
 from foveate.core.text.citation_markers import AnswerPiece, CitationMark, scan_markers
 from foveate.core.typed import check_arguments
@@ -57,7 +57,6 @@ class Claim:
     passage of another marker that supports it clearly better. `over_cited`: markers whose blocks
     say nothing about it. `figures`: numbers that are neither in its sources nor in the question,
     and those that its sources have with another unit, sign or bound; names of one letter too.
-    `invented`: character ranges of `text` that a detector found in no source.
     `spoken`: no marker was asked for; `markers` are those of the block with the best passage.
     """
 
@@ -69,7 +68,6 @@ class Claim:
     over_cited: tuple[int, ...] = ()
     figures: tuple[str, ...] = ()
     quotations: tuple[Quotation, ...] = ()
-    invented: tuple[Span, ...] = ()
     spoken: bool = False
 
     @property
@@ -92,11 +90,8 @@ class Claim:
             found.append("over_cited")
         if self.figures:
             found.append("unsupported_figures")
-        if self.invented:
-            found.append("invented")
-        found += sorted(
-            {f"{q.verdict}_quotation" for q in self.quotations if q.verdict != "verbatim"}
-        )
+        if any(quotation.verdict == "altered" for quotation in self.quotations):
+            found.append("altered_quotation")
         return tuple(found)
 
 
@@ -129,7 +124,6 @@ def check_answer(
     context: Context,
     *,
     scorer: Scorer | None = None,
-    detector: Detector | None = None,
     language: str = "en",
     channel: Channel = "text",
 ) -> AnswerCheck:
@@ -143,8 +137,7 @@ def check_answer(
     ([('unsupported', 'unsupported_figures'), ('uncited',)], ['2'])
 
     `scorer`: says of a claim and passages how far each supports it, 0 to 1, in place of the words:
-    an entailment model, or `foveate.answer.support` for an embedder. `detector`: says of a claim
-    and the texts that it may rest on which characters are in none: a model that judges each token.
+    an entailment model, or an embedder.
     `channel`: in `voice` no marker is asked for, so nothing is uncited; sources are found by what
     is said. What a model thought aloud before its answer (`<think>` and the like) is not checked.
     """
@@ -161,9 +154,7 @@ def check_answer(
     find_support = cache(partial(grounds.best_support, scorer=scorer))  # sentences may repeat
     hold = _check_spoken_claim if channel == "voice" else _check_claim
     claims = tuple(
-        hold(sentence, grounds, asked, find_support, detector)
-        for sentence in sentences
-        if sentence.is_claim
+        hold(sentence, grounds, asked, find_support) for sentence in sentences if sentence.is_claim
     )
     marked = {n for piece in _select_marks(pieces) for n in piece.numbers if n in shown}
     cited = marked.union(*(claim.markers for claim in claims))
@@ -186,7 +177,6 @@ def _check_claim(
     grounds: SourceIndex,
     asked: set[str],
     find_support: FindSupport,
-    detector: Detector | None,
 ) -> Claim:
     named = [n for mark in sentence.marks for n in mark.numbers]
     markers = tuple(n for n in dict.fromkeys(named) if n in grounds.markers)
@@ -196,8 +186,8 @@ def _check_claim(
     other = max(others, key=_support_order, default=None)
     floor = max(support.score + CLEAR_MARGIN if support else 0.0, FOUND_THRESHOLD)
     cited = markers or grounds.markers
-    needed = sentence.has_quotation_mark or detector is not None
-    texts = [text for n in cited for text in grounds.texts(n)] if needed else []
+    quotes = sentence.has_quotation_mark
+    texts = [text for n in cited for text in grounds.texts(n)] if quotes else []
     otherwise = contradicted(sentence.text, (one for n in cited for one in grounds.stated(n)))
     figures = missing_numbers(sentence.text, asked.union(*(grounds.numbers(n) for n in cited)))
     return Claim(
@@ -209,7 +199,6 @@ def _check_claim(
         over_cited=_over_cited(markers, found),
         figures=tuple(dict.fromkeys((*figures, *otherwise))),
         quotations=check_quotations(sentence.text, sentence.span[0], texts),
-        invented=tuple(detector(sentence.text, texts)) if detector is not None else (),
     )
 
 
@@ -225,10 +214,9 @@ def _check_spoken_claim(
     grounds: SourceIndex,
     asked: set[str],
     find_support: FindSupport,
-    detector: Detector | None,
 ) -> Claim:
     """The claim with its best source; markers that are written anyway count."""
-    claim = _check_claim(sentence, grounds, asked, find_support, detector)
+    claim = _check_claim(sentence, grounds, asked, find_support)
     if claim.markers:
         return replace(claim, spoken=True)
     found = find_support(sentence.text)

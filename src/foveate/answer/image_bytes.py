@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
-from mimetypes import guess_type
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -79,21 +78,3 @@ def read_image_file(folder: Path, name: str) -> bytes:
         return (folder / name).read_bytes()
     except OSError as error:
         raise ExternalError(f"image {name}: no file in {str(folder)!r}: {error.strerror}") from None
-
-
-def gemini_part(part: Mapping[str, Any]) -> dict[str, Any]:
-    """A text or `image_url` part of OpenAI's form as Gemini takes it; raises `BadOption`.
-
-    >>> gemini_part({"type": "image_url", "image_url": {"url": "https://a.example/plan.png"}})
-    {'fileData': {'fileUri': 'https://a.example/plan.png', 'mimeType': 'image/png'}}
-    """
-    if part["type"] == "text":
-        return {"text": part["text"]}
-    if part["type"] != "image_url":
-        raise BadOption(f"a block {part['type']!r} is not Gemini's; take the format 'openai-parts'")
-    url = part["image_url"]["url"]
-    head, comma, data = url.partition(";base64,")
-    if comma:
-        return {"inlineData": {"mimeType": head.removeprefix("data:"), "data": data}}
-    kind = guess_type(url.partition("?")[0])[0]
-    return {"fileData": {"fileUri": url, **({"mimeType": kind} if kind else {})}}

@@ -11,7 +11,7 @@ from copy import deepcopy
 from typing import Any, Literal, cast
 
 from foveate import plugins
-from foveate.answer.image_bytes import ImageSource, add_image_bytes, gemini_part
+from foveate.answer.image_bytes import ImageSource, add_image_bytes
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption, BudgetTooSmall, UnknownName
 from foveate.core.formats.shared.parts import parse_content_parts
@@ -26,8 +26,8 @@ from foveate.pipeline.prompts import marker_from_context, system_prompt
 from foveate.ports import Content, Message, text_from_content
 from foveate.providers.chat.request import calls_to_json
 
-CACHE_MARKER_KEYS = frozenset({"cache_control", "prompt_cache_breakpoint"})
-"""What providers call a cache breakpoint on a content part."""
+CACHE_MARKER = "cache_control"
+"""What Anthropic calls a cache breakpoint on a content part."""
 
 
 @check_arguments("context")
@@ -97,73 +97,30 @@ def format_for_anthropic(
         system = ""
     if cache is None:
         return {**({"system": system} if system else {}), "messages": _copy_messages(said)}
-    _refuse_unknown_cache(cache, "5m", "1h")
-    mark = {"cache_control": {"type": "ephemeral", "ttl": cache}}
+    if cache not in ("5m", "1h"):
+        raise BadOption(f"cache is {cache!r}; give 5m or 1h, or None for none")
+    mark = {CACHE_MARKER: {"type": "ephemeral", "ttl": cache}}
     first = [{"type": "text", "text": system, **mark}]
     return {**({"system": first} if system else {}), "messages": _add_cache_marker(said, mark)}
 
 
-def format_for_openai(
-    found: Sequence[Message], *, cache: Literal["30m", "12h"] | None = None
-) -> list[Any]:
-    """The messages for OpenAI's chat completions, whose client has types of its own.
-
-    `cache`: with cache breakpoints, as for Anthropic; OpenAI also finds prefixes without them.
-
-    >>> parts = [{"type": "text", "text": "[1] Source: mill.md"}, {"type": "text", "text": "Q"}]
-    >>> (sent,) = format_for_openai([{"role": "user", "content": parts}], cache="30m")
-    >>> sent["content"][0]["prompt_cache_breakpoint"], list(sent["content"][1])
-    ({'mode': 'explicit', 'ttl': '30m'}, ['type', 'text'])
-    """
-    if cache is None:
-        return _copy_messages(found)
-    _refuse_unknown_cache(cache, "30m", "12h")
-    mark = {"prompt_cache_breakpoint": {"mode": "explicit", "ttl": cache}}
-    system = [n for n, message in enumerate(found) if message["role"] == "system"]
-    whole = _add_cache_marker(found, mark)
-    for place in system[-1:]:
-        if text := text_from_content(found[place]["content"]):
-            whole[place]["content"] = [{"type": "text", "text": text, **mark}]
-    return whole
+def format_for_openai(found: Sequence[Message]) -> list[Any]:
+    """The messages for OpenAI's chat completions, whose client has types of its own."""
+    return _copy_messages(found)
 
 
-def format_for_responses(
-    found: Sequence[Message], *, cache: Literal["30m", "12h"] | None = None
-) -> list[Any]:
+def format_for_responses(found: Sequence[Message]) -> list[Any]:
     """The messages as the `input` of OpenAI's responses, with `input_text` and `output_text`.
 
     >>> format_for_responses([{"role": "user", "content": [{"type": "text", "text": "Q"}]}])
     [{'role': 'user', 'content': [{'type': 'input_text', 'text': 'Q'}]}]
     """
-    whole = format_for_openai(found, cache=cache)
+    whole = _copy_messages(found)
     for message in whole:
         if not isinstance(message["content"], str):
             kind = "output_text" if message["role"] == "assistant" else "input_text"
             message["content"] = [_convert_part(part, kind) for part in message["content"]]
     return whole
-
-
-def format_for_gemini(found: Sequence[Message]) -> dict[str, Any]:
-    """The messages for Gemini's client: `{"contents": […], "config": {…}}`.
-
-    Parts are those of the format `openai-parts`; raises `BadOption` for others.
-
-    >>> format_for_gemini([{"role": "user", "content": "Q"}])
-    {'contents': [{'role': 'user', 'parts': [{'text': 'Q'}]}]}
-    """
-    system = "\n\n".join(text_from_content(m["content"]) for m in found if m["role"] == "system")
-    contents = [
-        {
-            "role": "model" if message["role"] == "assistant" else "user",
-            "parts": [{"text": message["content"]}]
-            if isinstance(message["content"], str)
-            else [gemini_part(part) for part in message["content"]],
-        }
-        for message in found
-        if message["role"] != "system"
-    ]
-    config = {"config": {"system_instruction": system}} if system.strip() else {}
-    return {**config, "contents": contents}
 
 
 def _convert_part(part: Mapping[str, Any], kind: str) -> dict[str, Any]:
@@ -196,14 +153,8 @@ def _remove_cache_markers(content: Any) -> None:
     """Remove the marks of content parts, tool results included."""
     parts = content if isinstance(content, list) else ()
     for part in filter(lambda one: isinstance(one, dict), parts):
-        for name in CACHE_MARKER_KEYS & part.keys():
-            del part[name]
+        part.pop(CACHE_MARKER, None)
         _remove_cache_markers(part.get("content"))
-
-
-def _refuse_unknown_cache(cache: str, *known: str) -> None:
-    if cache not in known:
-        raise BadOption(f"cache is {cache!r}; give {' or '.join(known)}, or None for none")
 
 
 def format_user_message(context: Context) -> str:

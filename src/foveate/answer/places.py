@@ -1,26 +1,17 @@
-"""Maps ranges of the text that a provider was sent to the context and to the document.
+"""The blocks of a context that a provider cites by itself, and where their text is in the context.
 
-A block's text is neutralised when sent, escaped as JSON in the context, and original in the
-document. A document range is given only if it is certain to the character.
+A block's text is neutralised when sent, and escaped as JSON in the context.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from foveate.core.formats.shared.parts import TEXT_SEPARATOR, escape_json, parse_content_parts
-from foveate.core.image_fit import CAPTION_LINES
-from foveate.core.text.shapes.gaps import END_MARK
-from foveate.core.text.shapes.gaps import PATTERN as GAP_MARK
 from foveate.core.types import Block, Context, Span
-
-_LEADING = re.compile(rf"(?:{GAP_MARK.pattern}|{END_MARK})[ \n]")
-_BETWEEN = re.compile(rf"[ \n]{GAP_MARK.pattern}[ \n]")
-_TRAILING = re.compile(rf"[ \n](?:{GAP_MARK.pattern}|{END_MARK})")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,26 +44,6 @@ class CitableBlock:
             at -= len(text)
             before += len(escape_json(text)) + len(TEXT_SEPARATOR)
         return before
-
-    @cached_property
-    def _offsets(self) -> list[int] | None:
-        return map_offsets(self.text, self.block.text)  # long, and asked for by every citation
-
-    def document_spans(self, start: int, end: int) -> tuple[Span, ...]:
-        """Their ranges in the document; none unless certain to the character."""
-        block = self.block
-        places = self._offsets
-        if places is None:
-            return ()
-        start, end = places[start], places[end]
-        found = []
-        for (first, last), (a, b) in zip(
-            document_ranges_in_block(block), block.document_spans, strict=False
-        ):
-            low, high = max(first, start), min(last, end)
-            if low < high:
-                found.append((a + low - first, b - (last - high)))
-        return tuple(found)
 
 
 def citable_blocks(context: Context) -> list[CitableBlock]:
@@ -111,55 +82,3 @@ def _citable_texts(part: Mapping[str, Any]) -> Iterator[str]:
     else:
         for inner in part["content"]:
             yield inner["text"]
-
-
-def map_offsets(sent: str, text: str) -> list[int] | None:
-    r"""For each offset of the sent text, its end included, the offset in the block's text.
-
-    The sent text has additional backslashes; None if it differs otherwise.
-
-    >>> map_offsets(r"see [\2]", "see [2]")
-    [0, 1, 2, 3, 4, 5, 5, 6, 7]
-    """
-    if sent == text:
-        return list(range(len(text) + 1))
-    found, at, size = [], 0, len(text)
-    for one in sent:
-        found.append(at)
-        if at < size and one == text[at]:
-            at += 1
-        elif one != "\\":
-            return None
-    return [*found, at] if at == size else None
-
-
-def document_ranges_in_block(block: Block) -> list[Span]:
-    """The range of each document span in the block's text; empty if it is uncertain.
-
-    Adjacent spans touch, others have a mark between them, and so may the ends; the lengths must
-    add up.
-    """
-    if block.rendition in ("abstract", "reference"):
-        return []
-    leading = _LEADING.match(block.text)
-    tried = {0, leading.end() if leading and block.rendition in ("extract", "piece") else 0}
-    found = [ranges for at in tried if (ranges := _ranges_from(block, at))]
-    return found[0] if len(found) == 1 else []
-
-
-def _ranges_from(block: Block, at: int) -> list[Span]:
-    """The ranges, if the first begins there and the rest of the text is as it must be."""
-    found: list[Span] = []
-    before = None
-    for start, end in block.document_spans:
-        if before is not None and start != before:
-            mark = _BETWEEN.match(block.text, at)
-            if mark is None:
-                return []
-            at = mark.end()
-        found.append((at, at + end - start))
-        at, before = at + end - start, end
-    if at > len(block.text):
-        return []
-    rest = CAPTION_LINES.sub("", block.text[at:])
-    return found if not rest or _TRAILING.fullmatch(rest) else []

@@ -1,4 +1,4 @@
-"""Checks an answer's quotations: verbatim in a source, stitched together, or altered.
+"""Checks an answer's quotations: verbatim in a source, or altered.
 
 White space, case, the shape of quotation marks and dashes do not count; an ellipsis stands for an
 omission between two parts in order.
@@ -17,7 +17,7 @@ from foveate.core.types import Span
 MIN_QUOTED_WORDS = 3
 """Words; shorter quotations are names and terms, which need not be anyone's words."""
 
-QuotationVerdict: TypeAlias = Literal["verbatim", "stitched", "altered"]
+QuotationVerdict: TypeAlias = Literal["verbatim", "altered"]
 
 _QUOTATION_PATTERN = re.compile(
     r"(?<!\d)[\"“„”]([^\"“„”\n]{1,2000})[\"“”]|«\s*([^«»\n]{1,2000}?)\s*»|(?<!\w)[‘‚]([^‘’\n]{1,2000})[’‘](?!\w)"
@@ -32,7 +32,7 @@ _EDGE_CHARACTERS = " \t\n.,;:!?…\"'"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quotation:
-    """A quotation in an answer. `stitched`: its parts are there, but not together in that order."""
+    """A quotation in an answer."""
 
     text: str
     span: Span
@@ -57,12 +57,8 @@ def _quotation_verdict(words: str, grounds: Sequence[str]) -> QuotationVerdict:
         for piece in _ELLIPSIS_PATTERN.split(words)
         if (part := _fold_text(piece).strip(_EDGE_CHARACTERS))
     ]
-    if any(_has_parts_in_order(parts, text) for text in grounds):
-        return "verbatim"
-    halves = parts if len(parts) > 1 else _split_into_matches(parts[0] if parts else "", grounds)
-    if len(halves) > 1 and all(any(half in text for text in grounds) for half in halves):
-        return "stitched"
-    return "altered"
+    there = any(_has_parts_in_order(parts, text) for text in grounds)
+    return "verbatim" if there else "altered"
 
 
 def _has_parts_in_order(parts: Sequence[str], text: str) -> bool:
@@ -73,20 +69,6 @@ def _has_parts_in_order(parts: Sequence[str], text: str) -> bool:
             return False
         at += len(part)
     return bool(parts)
-
-
-def _split_into_matches(words: str, grounds: Sequence[str]) -> list[str]:
-    """Runs of at least `MIN_QUOTED_WORDS` words that the texts hold, each as long as can be."""
-    rest, found = words.split(), []
-    while rest:
-        run, size = "", MIN_QUOTED_WORDS  # if so many words are not together, no more are
-        while size <= len(rest) and any((more := " ".join(rest[:size])) in t for t in grounds):
-            run, size = more, size + 1
-        if not run:
-            return []
-        found.append(run)
-        rest = rest[size - 1 :]
-    return found
 
 
 def _fold_text(text: str) -> str:

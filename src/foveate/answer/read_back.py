@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from foveate import plugins
-from foveate.answer.messages import CACHE_MARKER_KEYS
+from foveate.answer.messages import CACHE_MARKER
 from foveate.core.contracts import SUPPLEMENT_LABEL, SUPPLEMENTS_END, Format, ParsedBlock
 from foveate.core.errors import BadInput, UnknownName
 from foveate.core.formats.anthropic import AnthropicDocument, AnthropicSearchResult
@@ -114,5 +114,5 @@ def _remove_part_markers(part: Mapping[str, Any]) -> dict[str, Any]:
     """The part without breakpoints, by the name that a context's text has for its kind."""
     if not isinstance(part, Mapping):
         raise BadInput(_FORM_ERROR, field="content")
-    found = {key: value for key, value in part.items() if key not in CACHE_MARKER_KEYS}
+    found = {key: value for key, value in part.items() if key != CACHE_MARKER}
     return {**found, "type": "text"} if part.get("type") == "input_text" else found

@@ -26,8 +26,6 @@ _SMALL_WEIGHT = 0.3
 
 Scorer: TypeAlias = Callable[[str, Sequence[str]], Sequence[float]]
 """A claim and passages → how far each supports it, 0 to 1: an entailment model, an embedder."""
-Detector: TypeAlias = Callable[[str, Sequence[str]], Sequence[Span]]
-"""A claim and its sources' texts → the character ranges of the claim that none of them supports."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

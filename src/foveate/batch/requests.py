@@ -7,13 +7,13 @@ that is refused becomes a line that says why, and the rest go on. No clock: same
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 from foveate.core.candidates import candidates_from_items, parse_json
 from foveate.core.context_json import context_to_json
-from foveate.core.errors import BadInput, BadOption, InvalidRequest, UnknownName
+from foveate.core.errors import BadInput, BadOption, ExternalError, InvalidRequest, UnknownName
 from foveate.pipeline.assembler import assemble
 from foveate.pipeline.options import AssembleOptions, resolve_options
 
@@ -116,35 +116,44 @@ def _check_types(given: Mapping[str, Any]) -> None:
 
 
 NumberedLine = tuple[int, bytes]
-"""A request and its number in its partition, counted from 1."""
+"""A request and its line's number, counted from 1."""
+Slice = tuple[NumberedLine, ...]
+"""Requests that a worker answers together, in order."""
 
 MAX_SLICE_BYTES = 1 << 20
 """Of a slice, unless one request alone has more, so work in progress has a bound."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Slice:
-    """Requests of one partition, in order. `failure`: why the rest cannot be read."""
-
-    partition: int
-    lines: tuple[NumberedLine, ...]
-    failure: str = ""
-
-
 class Row(NamedTuple):
-    """An answer as a line of JSON. `error`: the class of the error, "" if there is none."""
+    """An answer as a line of JSON. `error`: the class of the error, "" if there is none.
+
+    `is_lost`: there was no worker that it did not kill.
+    """
 
     line: bytes
     error: str
+    is_lost: bool = False
 
 
 def answer_slice(given: Slice) -> list[Row]:
     """The answers to a slice; engines map this function over slices."""
-    found = (answer_line(line, number) for number, line in given.lines)
+    found = (answer_line(line, number) for number, line in given)
     return [
         Row(line=encode_line(answer), error=answer.get("error", {"type": ""})["type"])
         for answer in found
     ]
+
+
+def lost_row(given: NumberedLine, reason: str) -> Row:
+    """The answer to a request that no worker could finish."""
+    number, line = given
+    try:
+        name = _get_id(_parse_record(line, number))
+    except BadInput:
+        name = None
+    kind = ExternalError.__name__
+    answer = {"id": name, "error": {"type": kind, "message": reason}}
+    return Row(line=encode_line(answer), error=kind, is_lost=True)
 
 
 def encode_line(found: BatchAnswer) -> bytes:
@@ -152,29 +161,17 @@ def encode_line(found: BatchAnswer) -> bytes:
     return json.dumps(found, ensure_ascii=False, allow_nan=False).encode(errors="backslashreplace")
 
 
-def split_slices(
-    partition: int,
-    lines: Iterable[NumberedLine],
-    *,
-    most: int,
-    wanted: Callable[[], bool] = lambda: True,
-) -> Iterator[Slice]:
-    """The partition in slices; a last one says why it could not be read to its end.
-
-    `most`: requests of a slice; no more slices come once `wanted` is false.
-    """
+def split_slices(lines: Iterable[bytes], *, most: int) -> Iterator[Slice]:
+    """The requests in slices of at most so many, as they are read; blank lines are passed over."""
     kept: list[NumberedLine] = []
     size = 0
-    try:
-        for line in lines:
-            if kept and (len(kept) >= most or size + len(line[1]) > MAX_SLICE_BYTES):
-                yield Slice(partition=partition, lines=tuple(kept))
-                if not wanted():
-                    return
-                kept, size = [], 0
-            kept.append(line)
-            size += len(line[1])
-    except BadInput as error:
-        yield Slice(partition=partition, lines=(), failure=str(error))
-        return
-    yield Slice(partition=partition, lines=tuple(kept))
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        if kept and (len(kept) >= most or size + len(line) > MAX_SLICE_BYTES):
+            yield tuple(kept)
+            kept, size = [], 0
+        kept.append((number, line))
+        size += len(line)
+    if kept:
+        yield tuple(kept)

@@ -28,7 +28,7 @@ from foveate.ingest.on_ray import ray_engine
 from foveate.ingest.run import Engine, ingest, local_engine, walk_paths
 from foveate.ingest.run_state import Report
 from foveate.ingest.walk import Failure, Walk
-from foveate.ingest.watch import ChangedPaths, Watcher, engine_for_changes, find_empty_scopes
+from foveate.ingest.watch import Watcher, find_empty_scopes
 from foveate.ports import Embedder, Store
 from foveate.stores import open_store_for_writing, redact_url
 from foveate.stores.lazy import LazyStore
@@ -103,10 +103,10 @@ class Indexer:
     engine: Engine
     ingest: Callable[..., Report]
 
-    def run(self, paths: Sequence[Path], engine: Engine | None = None) -> IndexResult:
+    def run(self, paths: Sequence[Path]) -> IndexResult:
         """Bring the store up to date with the paths, with a progress bar."""
         with progress_bar() as on_progress:
-            report = self.ingest(paths, engine=engine or self.engine, on_progress=on_progress)
+            report = self.ingest(paths, engine=self.engine, on_progress=on_progress)
         root = self.store.state_root()
         return IndexResult(
             store=self.url, embedder=self.embedder.name, state_root=root, report=report
@@ -176,14 +176,13 @@ def write_report(done: IndexResult, *, as_json: bool) -> None:
 def report_lines(done: IndexResult, width: int) -> list[str]:
     """The report for a person; every file that was left out with its reason."""
     report = done.report
-    renamed = f" ({report.renamed} of them renamed)" if report.renamed else ""
     plural = "" if report.chunks == 1 else "s"
     written = f"{report.chunks} chunk{plural} written to {done.store}"
     if not done.state_root:
         written = f"nothing to write, so no store was made in {done.store}"
     lines = wrap_words(
         f"{report.added} added, {report.updated} updated, {report.unchanged} unchanged, "
-        f"{report.deleted} deleted{renamed}; {written}",
+        f"{report.deleted} deleted; {written}",
         width,
     )
     if report.summarised:
@@ -207,7 +206,7 @@ def _failure_lines(failures: Sequence[Failure], width: int) -> Iterator[str]:
         yield from wrap_words(f"{failure.path}: {failure.reason}", width, first="  ", rest="    ")
 
 
-_COUNT_FIELDS = ("added", "updated", "deleted", "renamed", "chunks")
+_COUNT_FIELDS = ("added", "updated", "deleted", "chunks")
 _RETRY_SECONDS = 30  # seconds
 
 
@@ -215,12 +214,13 @@ def watch_paths(into: Indexer, paths: Sequence[Path], *, as_json: bool) -> None:
     """Run, wait for changes, run again; Ctrl-C ends it."""
     watcher = Watcher(paths)
     watch = _WatchRun(into, paths, as_json=as_json)
-    watch.run(None)
+    watch.run()
     names = ", ".join(str(path) for path in paths)
     _print_message(f"watching {names}; Ctrl-C ends it")
     with suppress(KeyboardInterrupt):
         while True:
-            watch.run(watcher.wait(_RETRY_SECONDS if watch.is_retry_due else None))
+            watcher.wait(_RETRY_SECONDS if watch.is_retry_due else None)
+            watch.run()
 
 
 class _WatchRun:
@@ -232,17 +232,13 @@ class _WatchRun:
         self._missing: dict[Path, str] = {}
         self.is_retry_due = False
 
-    def run(self, changed: ChangedPaths) -> None:
-        """Bring the store up to date with what changed, and say so where anything did."""
+    def run(self) -> None:
+        """Bring the store up to date, and say so where anything changed."""
         paths = self._usable_paths()
         if not paths:
             return
-        doubtful = frozenset(each.path for each in self._last.report.failed) if self._last else ()
-        engine = engine_for_changes(
-            None if self.is_retry_due else changed, frozenset(doubtful), self._indexer.engine
-        )
         try:
-            done = self._indexer.run(paths, engine)
+            done = self._indexer.run(paths)
         except (ExternalError, BadInput, OSError) as error:
             if self._last is None:
                 raise

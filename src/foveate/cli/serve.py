@@ -20,6 +20,7 @@ def mcp(
     budget: Annotated[int, option("N", "Token budget of a call that names none.", min=1)] = 4_000,
     max_budget: Annotated[int, option("N", "Largest token budget of a call.", min=1)] = 32_000,
     timeout: Annotated[float, option("S", "Time limit for a call, in seconds.", min=0.1)] = 60.0,
+    originals: Annotated[str, option("FILE", "File of compact's originals, for expand.")] = "",
     front: Annotated[
         list[str] | None,
         option(
@@ -33,7 +34,7 @@ def mcp(
 ) -> None:
     """Run the MCP server for one store, or in front of other MCP servers.
 
-    Its tools: assemble, search, check_answer, compact, expand, list_documents and get_document.
+    Its tools: assemble, search, check_answer, list_documents, get_document; expand, if --originals.
 
     It speaks the Model Context Protocol on standard input and output, for programs that start
     their tools themselves, and exits when its input ends. `foveate serve` has the same tools over
@@ -59,6 +60,7 @@ def mcp(
             principals=tuple(principal or ()),
             bounds=ToolLimits(budget=max_budget, usual_budget=min(budget, max_budget)),
             seconds=timeout,
+            originals=originals,
         )
 
 

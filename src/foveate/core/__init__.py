@@ -23,8 +23,7 @@ Read `types.py` (with `request.py`), `assemble.py`, `stages/floor.py` with `bala
 | shapes of structured text; the marks of gaps | `text/shapes/find.py`, `text/shapes/gaps.py` |
 | look-up by identifier | `text/words.py`, `stages/compress/features.py` |
 | the weights that choose extracts | `stages/compress/score.py` |
-| rows whose column names stand in an earlier chunk | `stages/pack/table_heads.py` |
-| code whose signatures stand in an earlier chunk | `stages/pack/code_heads.py` |
+| rows and code whose names and signatures stand in an earlier chunk | `stages/pack/heads.py` |
 | short headers | `formats/numbered.py` |
 | images within the budget, and their tokens | `image_fit.py`, `images/tokens.py` |
 | message lists of OpenAI | `compact/openai_chat.py`, `compact/openai_responses.py` |

@@ -10,8 +10,9 @@ from types import NoneType
 from typing import Any, TypeGuard, TypeVar
 
 from foveate.core.checks import MAX_INTEGER, check_string, is_encodable, plain_metadata
-from foveate.core.renditions import full_rendition, rendition_chunks, rendition_hash
+from foveate.core.renditions import full_rendition, rendition_chunks
 from foveate.core.request import Recipe
+from foveate.core.seal import content_hash
 from foveate.core.text.profile import HashedText, text_profile
 from foveate.core.text.sanitise import sanitise
 from foveate.core.types import (
@@ -157,7 +158,7 @@ def rendition_text(candidate: Candidate) -> HashedText:
     chunk, shown = candidate.chunk, candidate.shown
     if shown is None or shown.text is chunk.text or shown.text == chunk.text:
         return HashedText(chunk.text, chunk.content_hash)
-    return HashedText(shown.text, rendition_hash(shown))
+    return HashedText(shown.text, content_hash(shown.text))
 
 
 def sanitise_text(shown: HashedText) -> tuple[str, Mapping[str, int]]:

@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from typing import Final
 
 REMOVED: Final[Mapping[str, str]] = {
-    "command observed": "call foveate.observed(usage, sent) in Python, or POST /v1/observed",
+    "command observed": "call foveate.observed(usage, sent) in Python",
     "command calibrate": "`attention` uses a published curve; measure recipes with foveate eval",
+    "flag --anew": "each run answers all requests; run the command for the files that have no "
+    "answers yet, which are written whole or not at all",
     "flag --from": "foveate eval thresholds takes a list, --thresholds 0.9,0.8,0.7",
     "flag --to": "foveate eval thresholds takes a list, --thresholds 0.9,0.8,0.7",
     "flag --step": "foveate eval thresholds takes a list, --thresholds 0.9,0.8,0.7",
@@ -27,10 +29,13 @@ REMOVED: Final[Mapping[str, str]] = {
     "option order.curve": "leave it out; attention goes by one published curve",
     "option recipe.spotlight": "leave it out; texts are neutralised by every format",
     "option compress.shares": "leave it out; extracts are offered at 0.6, 0.35 and 0.18 of a text",
+    "keyword history": "give verbatim=, the number of last turns that stay as they are",
+    "keyword pace": "leave it out; the first turn fills half of the document zone",
     "setting audit": "set log_audit, and keep the lines of the logger foveate.audit",
     "setting audit_sync": "set log_audit, and keep the lines of the logger foveate.audit",
     "setting header_seconds": "set client_header_timeout of a proxy in front, as deploy/nginx.conf",
     "setting write_seconds": "set send_timeout of a proxy in front, as deploy/nginx.conf",
+    "setting rate_store": "set limit_req of a proxy in front, as deploy/nginx.conf",
     "setting connections": "set limit_conn and worker_connections of a proxy in front, as "
     "deploy/nginx.conf",
 }

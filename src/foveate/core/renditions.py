@@ -6,7 +6,6 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from contextvars import ContextVar
 
-from foveate.core.seal import content_hash
 from foveate.core.text.profile import text_profile
 from foveate.core.text.shapes.gaps import join_spans, spans_within
 from foveate.core.text.shapes.shape import Counted, Shape, ShapeReader
@@ -46,18 +45,6 @@ def full_rendition(candidate: Candidate) -> Rendition:
     if candidate.parts and sum([p.span[1] - p.span[0] for p in candidate.parts]) > len(text):
         kind = "stripped"
     return Rendition(kind=kind, text=text, spans=((0, len(text)),))
-
-
-def rendition_hash(shown: Rendition) -> str:
-    """The content hash of a rendition's text, worked out when it is first asked for."""
-    key = shown._key  # noqa: SLF001 (kept for this function and `set_rendition_hash` alone)
-    return key or set_rendition_hash(shown, content_hash(shown.text))._key  # noqa: SLF001
-
-
-def set_rendition_hash(shown: Rendition, key: str) -> Rendition:
-    """The rendition, which now knows its text's content hash."""
-    object.__setattr__(shown, "_key", key)
-    return shown
 
 
 def shapes_of(chunk: Chunk, parts: Sequence[Part] = ()) -> tuple[Shape, ...]:

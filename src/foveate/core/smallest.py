@@ -40,25 +40,28 @@ def budget_too_small_error(budget: Budget, room: Budget, lack: Shortfall) -> Bud
 def _smallest_amount(
     room: Budget, unit: Literal["documents", "characters"], lack: Shortfall
 ) -> int:
-    """The least sufficient amount; 0 if the room does, has no such limit, or none is found.
-
-    A failing room reports how much more it may take. That is tried, then the amount below it, then
-    halving.
-    """
+    """The least sufficient amount; 0 if the room does, has no such limit, or none is found."""
     failing: int | None = getattr(room, unit)
-    step = 0 if failing is None else lack(room)
-    if failing is None or not step:
+    if failing is None or not (step := lack(room)):
         return 0
+    return least_sufficient(failing, step, lambda amount: lack(replace(room, **{unit: amount})))
+
+
+def least_sufficient(failing: int, step: int, lack: Callable[[int], int]) -> int:
+    """The least amount that does, above one that fails by `step`; 0 if none is found.
+
+    `lack`: 0 if an amount does, else what more it may take. That is tried, then the amount below
+    it, then halving.
+    """
     high = failing + step
-    while high <= MAX_BUDGET and (short := lack(replace(room, **{unit: high}))):
+    while high <= MAX_BUDGET and (short := lack(high)):
         step = max(short, 2 * step)
         failing, high = high, high + step
     if high > MAX_BUDGET:
         return 0
     middle = high - 1
     while high - failing > 1:
-        fails = lack(replace(room, **{unit: middle}))
-        failing, high = (middle, high) if fails else (failing, middle)
+        failing, high = (middle, high) if lack(middle) else (failing, middle)
         middle = (failing + high) // 2
     return high
 

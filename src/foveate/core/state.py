@@ -18,6 +18,7 @@ from foveate.core.errors import BadInput
 _STATE_BYTES = 2048
 EMPTY_STATE = bytes(_STATE_BYTES)
 """The state of nothing: 1,024 little-endian 16-bit zeros."""
+_JSON = json.JSONEncoder(sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def encode_member(kind: str, fields: Mapping[str, Any]) -> bytes:
@@ -27,14 +28,7 @@ def encode_member(kind: str, fields: Mapping[str, Any]) -> bytes:
     b'["chunk",{"a":"\xc3\xa9","b":1}]'
     """
     try:
-        text = json.dumps(
-            [kind, dict(fields)],
-            sort_keys=True,
-            ensure_ascii=False,
-            allow_nan=False,
-            separators=(",", ":"),
-        )
-        return text.encode()
+        return _JSON.encode([kind, dict(fields)]).encode()
     except (TypeError, ValueError) as error:
         raise BadInput(f"{kind} cannot be written as JSON: {error}", field="metadata") from None
 

@@ -103,7 +103,6 @@ class Rendition:
     spans: tuple[Span, ...]
     value: float = 1.0
     verbatim: bool = True
-    _key: str = field(default="", init=False, repr=False, compare=False)
 
 
 class PieceRuns(NamedTuple):
@@ -127,10 +126,11 @@ class Sentences:
     `spans` are in order and apart. `leans[i]` is the sentence that i is never shown without, i
     itself where it stands alone. `worths` compare over the pool; the best sentence of all has 1.
     `runs`: of each, its runs of words, by which a repeat is known; None: not known.
-    `noise`: a sentence with less worth is not worth showing, even if the budget has room. `asked`:
-    the places of those that hold an identifier which the query names. `earned[i]`: whether
-    sentence i may open a block by itself; empty: all may. `words[i]`: a bit for
-    each term of the query that i holds, `title_words` those of the title; empty: not known.
+    `by_traits`: the worth of the likeliest of all, without what scores that set it apart and
+    identifiers add; what is far below that is unlikely. `asked`: the places of those that hold an
+    identifier which the query names. `earned[i]`: whether sentence i may open a block by itself;
+    empty: all may. `words[i]`: a bit for each term of the query that i holds, `title_words` those
+    of the title; empty: not known.
     `structural`: the places of those that say nothing by themselves, such as the names of columns.
     `set_apart`: whether the retriever's score set the text apart from the rest.
     """
@@ -139,7 +139,7 @@ class Sentences:
     leans: tuple[int, ...]
     worths: tuple[float, ...]
     runs: PieceRuns | None = field(default=None, compare=False, repr=False)
-    noise: float = 0.0
+    by_traits: float = 0.0
     asked: tuple[int, ...] = ()
     structural: tuple[int, ...] = ()
     earned: tuple[bool, ...] = ()

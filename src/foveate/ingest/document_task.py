@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
+from foveate.batch.engines.engine import FailedTask
 from foveate.batch.engines.process import unpickle_in_worker
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput, InvalidRequest
@@ -18,7 +19,7 @@ from foveate.core.types import Chunk
 from foveate.ingest.enrich import enrich_document
 from foveate.ingest.load import load_file, read_file
 from foveate.ingest.loaders.limits import Limits, ReadOptions
-from foveate.ingest.prepare import Settings, build_chunks, build_document, content_digest, file_hash
+from foveate.ingest.prepare import Settings, build_chunks, build_document, file_hash
 from foveate.ingest.sandbox import Sandbox
 from foveate.ingest.walk import File, error_reason
 from foveate.ports import QUESTIONS, Document, Embedder, LoadedDocument
@@ -83,7 +84,7 @@ PartsByTask: TypeAlias = Generator[Iterator[PreparedPart], None, None]
 class Preparer:
     """How files are prepared. `embedder`: None if vectors are computed elsewhere, or not at all.
 
-    `passwords`: of PDF files. `moved`: digests of documents whose vectors are known already.
+    `passwords`: of PDF files.
     """
 
     settings: Settings
@@ -91,7 +92,6 @@ class Preparer:
     embedder: Embedder | None = None
     limits: Limits = field(default_factory=Limits)
     passwords: tuple[str, ...] = field(default=(), repr=False)
-    moved: frozenset[str] = frozenset()
 
     def parts(self, task: Task, sandbox: Sandbox) -> Iterator[PreparedPart]:
         """Yield the parts of the file in order; `sandbox` reads formats that need a sandbox.
@@ -142,8 +142,6 @@ class Preparer:
             )
         except InvalidRequest as error:
             return Refusal(reason=error_reason(error))
-        is_moved = content_digest(document.content_hash) in self.moved
-        embedder = None if is_moved else self.embedder
         texts = [chunk.text for chunk in pieces]
         names = (("summary", document.summary), ("questions", QUESTIONS in document.metadata))
         described, chunks = enrich_document(
@@ -156,7 +154,7 @@ class Preparer:
             left_out=loaded.left_out,
             brought=frozenset(name for name, has in names if has),
             counts=tuple(counts),
-            vectors=embed_texts(embedder, texts),
+            vectors=embed_texts(self.embedder, texts),
         )
 
 
@@ -173,6 +171,13 @@ class PrepareTask:
     def __call__(self, task: Task) -> Iterator[PreparedPart]:
         """The parts of the file."""
         return self._preparer.parts(task, self._sandbox)
+
+
+def refuse_failed(part: PreparedPart | FailedTask) -> PreparedPart:
+    """The part; a refusal, if no worker could finish the file."""
+    if isinstance(part, FailedTask):
+        return Refusal(reason=f"could not be prepared: {part.reason}")
+    return part
 
 
 class LazyEmbedder:

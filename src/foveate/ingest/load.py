@@ -6,7 +6,6 @@ can cost seconds, and other formats are read by the sandbox, which can be ended.
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +15,7 @@ from typing import IO
 
 from foveate.core.errors import BadInput, InvalidRequest, MissingExtra
 from foveate.core.removed import advice
-from foveate.ingest.file_format import check_format, suffix_from_content
+from foveate.ingest.file_format import check_format
 from foveate.ingest.loaders import format_from_path, is_sandboxed, is_text, loader_for
 from foveate.ingest.loaders.decode import check_encoding, declared_encoding, to_utf8
 from foveate.ingest.loaders.limits import DEFAULT_OPTIONS, Limits, ReadOptions
@@ -31,45 +30,37 @@ NO_TEXT = "nothing to search; if it shows text as images, it needs text recognit
 LARGE_HTML = 100_000
 """Bytes of HTML that are read by the sandbox."""
 
-_STEPS = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 # A pipe that nobody writes to would be waited for.
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-_INSIDE = getattr(os, "O_NOFOLLOW", 0)
-_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
-_REPLACED = (errno.ELOOP, errno.EMLINK, errno.ENOTDIR)
+_DESCRIPTORS = Path("/proc/self/fd")
 
 
 def open_regular_file(file: File) -> IO[bytes]:
     """Open the file that a walk found. Raises `BadInput` if it was replaced, and `OSError`.
 
-    A file or folder may be replaced by a link that leads out. So a file in a folder is opened step
-    by step from the folder's descriptor without following links, where the system can do that.
+    A file or folder may be replaced by a link that leads out, so what was opened is looked at.
     """
-    try:
-        descriptor = _descriptor(file)
-    except OSError as error:
-        if file.folder is not None and error.errno in _REPLACED:
-            raise BadInput("replaced by a link since the folder was listed; not followed") from None
-        raise
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    descriptor = os.open(file.path, _READ)
+    if why := _why_refused(descriptor, file):
         os.close(descriptor)
-        raise BadInput("not a regular file")
+        raise BadInput(why)
     return os.fdopen(descriptor, "rb")
 
 
-def _descriptor(file: File) -> int:
-    if file.folder is None or not _STEPS:
-        return os.open(file.path, _READ)
-    folder = os.open(file.folder, _FOLDER | _INSIDE)
-    *steps, name = file.steps
+def _why_refused(descriptor: int, file: File) -> str:
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return "not a regular file"
+    if file.folder is not None and not _place(descriptor, file).is_relative_to(file.folder):
+        return "replaced by a link since the folder was listed; not followed"
+    return ""
+
+
+def _place(descriptor: int, file: File) -> Path:
+    """Where an open file is, as the system knows it; where it does not say, by its path."""
     try:
-        for step in steps:
-            inner = os.open(step, _FOLDER | _INSIDE, dir_fd=folder)
-            os.close(folder)
-            folder = inner
-        return os.open(name, _READ | _INSIDE, dir_fd=folder)
-    finally:
-        os.close(folder)
+        return (_DESCRIPTORS / str(descriptor)).readlink()
+    except OSError:
+        return file.path.resolve()
 
 
 def read_file(file: File, limits: Limits) -> bytes:
@@ -89,9 +80,8 @@ def load_file(
 ) -> Iterator[LoadedDocument | BadInput]:
     """The file's documents, one at a time. Raises `BadInput`.
 
-    A name without a suffix gets that of its content, and text is turned into UTF-8 first.
+    A file without a suffix is a text. Texts are turned into UTF-8 first.
     """
-    path = path if path.suffix else path.with_name(f"{path.name}{suffix_from_content(data)}")
     kind = format_from_path(path)
     if words := advice("file", path.suffix.lower()):
         raise BadInput(words)
@@ -141,8 +131,7 @@ def load_in_process(
     """The file's documents, read in this process, one at a time. Raises `BadInput`."""
     loader = loader_for(path, limits, options)
     if loader is None:
-        kind = path.suffix or "files without a suffix"
-        raise BadInput(f"no loader for {kind}; if it is text, rename it to {path.name}.txt")
+        raise BadInput(f"no loader for {path.suffix}; if it is text, rename it to {path.name}.txt")
     try:
         yield from loader(data, path)
     except InvalidRequest:

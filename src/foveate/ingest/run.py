@@ -16,7 +16,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias, cast
 
-from foveate.batch.engines.engine import FailedTask
 from foveate.batch.engines.pool import ProcessPoolEngine
 from foveate.batch.engines.process import pickle_for_worker
 from foveate.core.contracts import Tokenizer
@@ -25,11 +24,10 @@ from foveate.ingest.chunk import check_sizes
 from foveate.ingest.document_task import (
     LazyEmbedder,
     PartsByTask,
-    PreparedPart,
     Preparer,
     PrepareTask,
-    Refusal,
     Task,
+    refuse_failed,
 )
 from foveate.ingest.enrich import Enrich
 from foveate.ingest.images import make_image_folder
@@ -128,7 +126,6 @@ def ingest(
         embedder=embedder if getattr(embedder, "copies", False) else None,
         limits=limits or Limits(),
         passwords=tuple(passwords),
-        moved=state.moved_digests(),
     )
     try:
         _run_tasks(state, preparer, engine or local_engine(jobs), on_progress)
@@ -192,11 +189,7 @@ def prepare_in_processes(preparer: Preparer, tasks: Sequence[Task], jobs: int) -
     engine = ProcessPoolEngine(jobs, _FILES_AHEAD)
     with closing(engine.stream_values(PrepareTask(preparer), tasks)) as prepared:
         for _, parts in prepared:
-            yield map(_refuse_failed, parts)
-
-
-def _refuse_failed(part: PreparedPart | FailedTask) -> PreparedPart:
-    return Refusal(reason=part.reason) if isinstance(part, FailedTask) else part
+            yield map(refuse_failed, parts)
 
 
 def walk_paths(paths: Path | str | Iterable[Path | str]) -> tuple[Walk, ...]:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from foveate.core.errors import BadInput, BadOption, ExternalError, InvalidRequest
 from foveate.ingest.document_task import (
@@ -27,13 +27,11 @@ from foveate.ingest.document_task import (
 from foveate.ingest.images import keep_image
 from foveate.ingest.load import NO_TEXT, describe_left_out
 from foveate.ingest.model_enrichment import ModelEnricher
-from foveate.ingest.prepare import content_digest, origin_from_hash, root_from_hash
+from foveate.ingest.prepare import origin_from_hash, root_from_hash
 from foveate.ingest.walk import Failure, File, Walk
 from foveate.ports import QUESTIONS, Embedder, Store
 
-_COUNTERS = (
-    *("added", "updated", "unchanged", "deleted", "chunks", "renamed", "summarised", "questions"),
-)
+_COUNTERS = (*("added", "updated", "unchanged", "deleted", "chunks", "summarised", "questions"),)
 _DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 MAX_CHUNKS, MAX_CHARACTERS = 4_096, 8 << 20
@@ -49,11 +47,11 @@ FileDocument: TypeAlias = tuple[File, PreparedDocument]
 class Report:
     """The result of a run, in documents; `chunks` counts those written. `skipped`: nothing wrong.
 
-    `renamed`: added documents that equal deleted ones with another name. `summarised`: documents
-    written with a generated summary. `questions`: those of the chunks written. `without_model`:
-    documents for which the model wrote nothing usable. `encodings`: files written that are not
-    UTF-8, and what they were read as. `without_text`: files written in which no text was found.
-    `in_part`: files written that show more than was read, and how much of which kind.
+    `summarised`: documents written with a generated summary. `questions`: those of the chunks
+    written. `without_model`: documents for which the model wrote nothing usable. `encodings`: files
+    written that are not UTF-8, and what they were read as. `without_text`: files written in which
+    no text was found. `in_part`: files written that show more than was read, and how much of which
+    kind.
     """
 
     added: int = 0
@@ -63,7 +61,6 @@ class Report:
     failed: tuple[Failure, ...] = ()
     skipped: tuple[Failure, ...] = ()
     chunks: int = 0
-    renamed: int = 0
     summarised: int = 0
     questions: int = 0
     without_model: tuple[Failure, ...] = ()
@@ -75,8 +72,8 @@ class Report:
 class RunState:
     """Takes prepared documents, writes them, and reports the result.
 
-    `embedder` computes missing vectors for several documents at once; a renamed document keeps
-    those of the store. `at_once`: how many documents share a transaction (`batch`).
+    `embedder` computes missing vectors for several documents at once. `at_once`: how many
+    documents share a transaction (`batch`).
     `image_folder`: where the bytes of images are written. Raises `BadOption` if the store has
     documents of another path of the same name.
     """
@@ -107,21 +104,6 @@ class RunState:
         self._failed = [failure for each in walks for failure in each.failed]
         self._unread_paths = {failure.path for failure in self._failed}
         self._counts = dict.fromkeys(_COUNTERS, 0)
-        self._missing_ids = self._find_missing()
-
-    def moved_digests(self) -> frozenset[str]:
-        """The digests of documents whose file is gone; if they come again, they were moved."""
-        return frozenset(self._missing_ids)
-
-    def _find_missing(self) -> dict[str, list[str]]:
-        """By digest, the ids of documents whose file is gone."""
-        there = {file.name for each in self._walks for file in each.files}
-        gone: dict[str, list[str]] = {}
-        for identity, stored in self._stored_hashes.items():
-            origin = origin_from_hash(stored)
-            if origin not in there and self._is_in_scope(origin) and not self._is_unread(origin):
-                gone.setdefault(content_digest(stored), []).append(identity)
-        return gone
 
     def tasks(self) -> list[Task]:
         """The files to read, in the walk's order, each with what the store has from it."""
@@ -149,7 +131,7 @@ class RunState:
         if isinstance(part, UnchangedDocument):
             self._counts["unchanged"] += 1
             return
-        self._waiting.append((file, self._reuse_vectors(part)))
+        self._waiting.append((file, part))
         if is_full(
             [waits for _, waits in self._waiting],
             at_once=self._at_once,
@@ -217,15 +199,6 @@ class RunState:
                 reason = f"{part.document.id!r}: {each.failure}"
                 self._without_model.append(Failure(path=file.name, reason=reason))
         return [(file, each.part) for (file, _), each in zip(waiting, found, strict=True)]
-
-    def _reuse_vectors(self, part: PreparedDocument) -> PreparedDocument:
-        """Take the vectors of the same document under its old name."""
-        old = self._missing_ids.get(content_digest(part.document.content_hash))
-        if not old or part.document.id in self._stored_hashes:
-            return part
-        self._counts["renamed"] += 1
-        vectors = load_stored_vectors(self._store, old.pop(0), part) if self._embedder else None
-        return part if vectors is None else replace(part, vectors=vectors)
 
     def _embed_documents(self, waiting: list[FileDocument]) -> list[FileDocument]:
         bare = [part for _, part in waiting if part.vectors is None]
@@ -364,20 +337,3 @@ def _check_roots(walks: Sequence[Walk], known: Mapping[str, str]) -> None:
 def is_under(origin: str, scope: str) -> bool:
     """Whether a file of this name belongs to the scope of a walk."""
     return origin.startswith(scope) if scope.endswith("/") else origin == scope
-
-
-def load_stored_vectors(store: Store, identity: str, part: PreparedDocument) -> Any:
-    """The vectors that the store has of these very chunks in that document; None if not of all."""
-    places = [(identity, chunk.sequence) for chunk in part.chunks]
-    found = store.neighbours(places, 0, principals=part.document.principals)
-    known = {chunk.sequence: chunk for chunk in found}
-    rows = [
-        known[chunk.sequence].embedding
-        for chunk in part.chunks
-        if chunk.sequence in known and known[chunk.sequence].content_hash == chunk.content_hash
-    ]
-    if not rows or len(rows) < len(part.chunks) or any(row is None for row in rows):
-        return None
-    import numpy as np
-
-    return np.asarray(rows, dtype=np.float32)

@@ -37,15 +37,13 @@ class Failure:
 class File:
     """A file to read: its path, its name in the store, and its walk's `root`.
 
-    `folder`: the folder of the walk with links resolved, and `steps`: the names from there to the
-    file; None for a file that was given itself.
+    `folder`: that of the walk with links resolved; None for a file that was given itself.
     """
 
     path: Path
     name: str
     root: str
     folder: Path | None = None
-    steps: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,12 +111,11 @@ def _walk_folder(root: Path, whole: Path, digest: str, suffixes: frozenset[str])
             elif entry.is_dir(follow_symlinks=False):
                 waiting.append((Path(entry.path), called))
             else:
-                why, steps = _looked_at(entry, root, whole, suffixes)
-                if why:
-                    skipped.append(Failure(path=called, reason=why))
-                    continue
                 path = Path(entry.path)
-                files.append(File(path=path, name=called, root=digest, folder=whole, steps=steps))
+                if why := _why_skipped(path, whole, suffixes):
+                    skipped.append(Failure(path=called, reason=why))
+                else:
+                    files.append(File(path=path, name=called, root=digest, folder=whole))
     return Walk(
         scope=f"{whole.name}/",
         root=digest,
@@ -128,30 +125,22 @@ def _walk_folder(root: Path, whole: Path, digest: str, suffixes: frozenset[str])
     )
 
 
-def _looked_at(
-    entry: os.DirEntry[str], root: Path, whole: Path, suffixes: frozenset[str]
-) -> tuple[str, tuple[str, ...]]:
-    """Why the entry is not read, or empty; and the names that lead from `whole` to it."""
-    path = Path(entry.path)
-    steps = path.relative_to(root).parts
+def _why_skipped(path: Path, whole: Path, suffixes: frozenset[str]) -> str:
+    """Why the file is not read, or empty."""
     try:
-        if entry.is_symlink():
-            real = path.resolve()
-            if not real.is_relative_to(whole):
-                return "a link out of the folder", ()
+        if path.is_symlink():
+            if not path.resolve().is_relative_to(whole):
+                return "a link out of the folder"
             if path.is_dir():
-                return "a link to a folder", ()
-            steps = real.relative_to(whole).parts
+                return "a link to a folder"
         if not stat.S_ISREG(path.stat().st_mode):
-            return "not a regular file", ()
+            return "not a regular file"
     except (OSError, RuntimeError) as error:
-        return f"a broken link: {error_reason(error)}" if entry.is_symlink() else error_reason(
-            error
-        ), ()
+        return f"{'a broken link: ' * path.is_symlink()}{error_reason(error)}"
     suffix = path.suffix.lower()
     if suffix and suffix not in suffixes:
-        return advice("file", suffix) or f"no loader for {suffix}", ()
-    return "", steps
+        return advice("file", suffix) or f"no loader for {suffix}"
+    return ""
 
 
 def error_reason(error: Exception) -> str:

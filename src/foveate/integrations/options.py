@@ -89,13 +89,13 @@ def from_documents(
     options: AssembleOptions,
     *,
     principals: Sequence[str] = (),
-    gap: str | None = PIECE_SEPARATOR,
+    gap: str = PIECE_SEPARATOR,
     observers: StepObserver | None = None,
 ) -> AssemblyResult:
     """The context of a framework's documents; empty if none may be read.
 
-    `gap`: the text that joins its pieces, which keeps the budget too; None sends the context as it
-    is. Raises what `foveate.assemble` raises.
+    `gap`: the text that joins its pieces, which keeps the budget too. Raises what
+    `foveate.assemble` raises.
     """
     own = call_assembler(options, principals, observers)
     return fit_result(own, query, own.run(query, documents), gap)
@@ -119,26 +119,22 @@ def call_assembler(
 ) -> Assembler:
     """The assembler of one call: for documents, or the one that is given, with its own recipe."""
     if assembler is None:
-        check_options(options)
         return Assembler(options=replace(options, principals=principals), observers=observers)
-    check_unused(options)
-    keywords: AssembleKeywords = {"principals": principals, "messages": options.messages}
+    keywords: AssembleKeywords = {"principals": principals}
     if options.keep is not None:
         keywords["keep"] = options.keep
-    if options.prompt is not None or options.system is not None:
-        keywords |= {"prompt": options.prompt, "system": options.system}
-    changed = assembler.options.changed(keywords)
-    check_options(changed)
     return replace(
-        assembler, options=changed, observers=combine_observers(assembler.observers, observers)
+        assembler,
+        options=assembler.options.changed(keywords),
+        observers=combine_observers(assembler.observers, observers),
     )
 
 
 def fit_result(
-    assembler: Assembler, query: str, result: AssemblyResult, gap: str | None
+    assembler: Assembler, query: str, result: AssemblyResult, gap: str
 ) -> AssemblyResult:
     """The result in less room, until its pieces with `gap` between them keep the budget too."""
-    return result if gap is None else fit_pieces(result, assembler.resolve(query).tokenizer, gap)
+    return fit_pieces(result, assembler.resolve(query).tokenizer, gap)
 
 
 def budget_to_json(budget: Any) -> Any:

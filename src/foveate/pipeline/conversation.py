@@ -6,17 +6,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Unpack
 
-from foveate.core.chat.history_fit import History
+from foveate.core.chat.history import VERBATIM, HistoryFit
 from foveate.core.chat.request import Conversation, build_conversation
-from foveate.core.chat.turns import Turn
-from foveate.core.chat.zone_demand import ChatOptions, FlexibleBudget, Zone
+from foveate.core.chat.request_state import ChatOptions
+from foveate.core.chat.turns import Turn, TurnCitation, turns_from_messages
+from foveate.core.chat.zones import FlexibleBudget, Zone
+from foveate.core.checks import check_zone
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption
 from foveate.core.request import Inputs
 from foveate.core.typed import check_arguments
 from foveate.pipeline.flow import inputs_for
 from foveate.pipeline.history_summary import Summariser, summarise
-from foveate.pipeline.inputs import candidates_of, check_query, turns_from_messages
+from foveate.pipeline.inputs import candidates_of, check_query
 from foveate.pipeline.options import (
     AssembleKeywords,
     AssembleOptions,
@@ -29,13 +31,12 @@ from foveate.providers.tokenizers.counts import counts_for
 __all__ = [
     "Conversation",
     "FlexibleBudget",
-    "History",
     "Summariser",
     "Turn",
+    "TurnCitation",
     "Zone",
     "aconverse",
     "converse",
-    "turns_from_messages",
 ]
 
 SHARE = 5  # of a window that nobody divided, the fifth part is for the conversation
@@ -45,7 +46,7 @@ class ConverseKeywords(AssembleKeywords, total=False):
     """The options of a conversation, beside those of an assembly."""
 
     turns: Iterable[Turn | Mapping[str, Any]]
-    history: History | None
+    verbatim: int
     zones: FlexibleBudget | bool
     summariser: Summariser | None
 
@@ -55,11 +56,12 @@ def converse(
 ) -> Conversation:
     r"""The whole request for a question in a conversation, within the model's window.
 
-    `turns`: what was said before, as `Turn`s or as OpenAI or Anthropic messages. `history`: how
-    older turns are shortened. `zones`: True, unless said otherwise, lets one zone use what another
-    leaves; a `FlexibleBudget` adds floors, ceilings and weights; False keeps the size of each.
-    `summariser`: a model for the older turns, asked if they do not fit. The others are those of
-    `assemble`; the recipe is `chat` unless another is named, and `system` or `prompt` give the
+    `turns`: what was said before, messages of any provider's form, or `Turn`s of them that are
+    pinned or cite. `verbatim`: so many of the last stay as they are, as far as there is room, a
+    call with its results as one. `zones`: True, unless said otherwise, lets one zone use what
+    another leaves; a `FlexibleBudget` adds floors, ceilings and weights; False keeps the size of
+    each. `summariser`: a model for the older turns, asked if they do not fit. The others are those
+    of `assemble`; the recipe is `chat` unless another is named, and `system` or `prompt` give the
     system prompt. `chat` shows the texts alone; with `format="numbered"` each has its source and a
     number to cite over it, some ten tokens a source.
 
@@ -89,7 +91,7 @@ def _converse(
     candidates: Any,
     *,
     turns: Iterable[Turn | Mapping[str, Any]] = (),
-    history: History | None = None,
+    verbatim: int = VERBATIM,
     zones: FlexibleBudget | bool = True,
     summariser: Summariser | None = None,
     **keywords: Unpack[AssembleKeywords],
@@ -99,7 +101,7 @@ def _converse(
     chat = ChatOptions(
         turns=turns_from_messages(turns),
         system=resolved.system,
-        history=history or History(),
+        verbatim=check_verbatim(verbatim),
         zones=zones,
         capped=zones is True and isinstance(resolved.options.budget, int),
     )
@@ -126,15 +128,25 @@ def chat_inputs(query: str, candidates: Any, resolved: ResolvedOptions) -> Input
     return replace(inputs_for(query, found, resolved), messages=())
 
 
+def check_verbatim(value: int) -> int:
+    """The number of last turns; raises `BadOption` where it is negative."""
+    check_zone("verbatim", value, 0)
+    return value
+
+
 def _summarised(
     inputs: Inputs, chat: ChatOptions, tokenizer: Tokenizer, by: Summariser | None
 ) -> Flow[Conversation]:
     known = counts_for(tokenizer.fingerprint)
     made = build_conversation(inputs, chat, tokenizer, known)
-    if by is None or all(a == b for a, b in zip(chat.turns, made.history.shown, strict=True)):
+    if by is None or not made.history.changed:
         return made
-    summary = yield Call(
-        "summarise",
-        lambda: summarise(chat.turns, chat.history.verbatim, by, tokenizer, inputs.query),
+    history = HistoryFit(
+        turns=chat.turns,
+        query=inputs.query,
+        budget=inputs.budget,
+        tokenizer=tokenizer,
+        verbatim=chat.verbatim,
     )
+    summary = yield Call("summarise", lambda: summarise(history, by, tokenizer))
     return build_conversation(inputs, replace(chat, summary=summary), tokenizer, known)

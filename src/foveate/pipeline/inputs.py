@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from foveate.core.candidates import candidates_from_items
 from foveate.core.checks import is_encodable
@@ -20,7 +20,7 @@ from foveate.pipeline import tables
 from foveate.pipeline.vector_results import records_from_result
 
 if TYPE_CHECKING:
-    from foveate.core.chat.turns import Turn
+    pass
 
 Channel: TypeAlias = Literal["text", "voice"]
 
@@ -86,33 +86,15 @@ def _has_parts(message: Mapping[str, Any]) -> bool:
     return parts or any(message.get(name) for name in ("tool_calls", "tool_call_id"))
 
 
-def turns_from_messages(turns: Iterable[Turn | Mapping[str, Any]]) -> tuple[Turn, ...]:
-    """Turns, or the messages of either form; raises `BadInput` naming the one that is wrong."""
-    from foveate.core.chat.anthropic import turns_from_anthropic
-    from foveate.core.chat.openai import turns_from_openai
-    from foveate.core.chat.turns import Turn
-    from foveate.core.compact.forms import check_messages, message_form
-
-    known = list(turns)
-    if all(isinstance(turn, Turn) for turn in known):
-        return tuple(cast("list[Turn]", known))
-    if any(isinstance(turn, Turn) for turn in known):
-        raise BadInput("are turns and messages mixed; give all in one form", field="turns")
-    messages = check_messages(known)
-    if message_form(messages).name == "anthropic":
-        return turns_from_anthropic(messages)
-    return turns_from_openai(messages)
-
-
 def role_and_text_pairs(messages: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, str], ...]:
     """Messages as they are counted, (role, text); raises `BadInput` naming the wrong message."""
-    from foveate.core.chat.turns import messages_from_turn, role_and_text
+    from foveate.core.chat.turns import Turn, check_pairs, read_turns, role_and_text
 
-    said = [
-        message
-        for turn in turns_from_messages(messages)
-        for message in messages_from_turn(turn, turn)
-    ]
+    said = read_turns(list(map(Turn, messages)))
+    check_pairs(said)
+    if media := [message.entry.index + 1 for message in said if message.media]:
+        what = f"message {media[0]} holds an image or a file; give it to converse, or take it out"
+        raise BadInput(what, field="messages")
     return tuple(map(role_and_text, said))
 
 

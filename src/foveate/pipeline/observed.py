@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from foveate import plugins
@@ -12,17 +11,15 @@ from foveate.core.compact.compaction import Compacted
 from foveate.core.compact.forms import check_messages, message_form
 from foveate.core.compact.measured import MeasuredList
 from foveate.core.contracts import Tokenizer
-from foveate.core.errors import BadInput, BadOption
+from foveate.core.errors import BadInput
 from foveate.core.json_text import compact_json
-from foveate.core.typed import check_arguments, read_value
+from foveate.core.typed import check_arguments
 from foveate.pipeline.compact import DEFAULT_TOKENIZER, token_counter
 from foveate.ports import Usage
 from foveate.providers.tokenizers.simple import Margin, Observation
 
 LEAST_TOKENS = 256
 """Tokens of a list from which something is learned; shorter ones are mostly provider's framing."""
-MOST_TOKENS = 1_000_000_000
-"""Tokens of an observation that is read again."""
 REMEMBERED = 32
 """Observations; the count of a request among the last of them is never below what was observed."""
 _PROMPT = ("prompt_tokens", "prompt_token_count", "promptTokenCount", "prompt", "input_tokens")
@@ -93,54 +90,6 @@ def observed(
             field="usage",
         )
     return _fit(margin.inner, (*margin.observations, one))
-
-
-def observe(
-    usage: Any,
-    messages: Iterable[Mapping[str, Any]],
-    *,
-    load: Callable[[str], Tokenizer],
-    tokenizer: str | None = None,
-    before: Mapping[str, Any] | None = None,
-    tools: Sequence[Mapping[str, Any]] = (),
-    system: str = "",
-) -> dict[str, Any]:
-    """`observed` for callers that hold no Python values: JSON in, JSON out, and no state kept.
-
-    `before`: what this gave for the request before, None for the first, which may name the
-    `tokenizer` used until now. `load` resolves names. The answer has the learned `tokenizer`'s
-    name, for `compact`; it is the next `before`. Raises as `observed` does.
-    """
-    if before is not None and tokenizer is not None:
-        raise BadOption("give tokenizer with the first observation alone; before names it")
-    start = before["start"] if before else tokenizer or DEFAULT_TOKENIZER
-    known = load(start)
-    # what a model's name stands for is a margin of a file, perhaps, and stays unnamed
-    margin = _as_margin(known) if known.name == start else Margin(inner=known, factor=1.0)
-    if before and (seen := _observations_from_json(before["observations"])):
-        margin = _fit(margin.inner, seen)
-    counter = observed(usage, messages, tokenizer=margin, tools=tools, system=system)
-    # a model's name stands for its tokenizer, which may be a file of the operator's
-    inner = start if counter.inner is known else counter.inner.name
-    return {
-        "tokenizer": inner + counter.name.removeprefix(counter.inner.name),
-        "start": start,
-        "observations": list(map(asdict, counter.observations)),
-    }
-
-
-def _observations_from_json(given: Any) -> tuple[Observation, ...]:
-    """Observations as `observe` wrote them; raises `BadInput` for others."""
-    found: tuple[Observation, ...] = read_value(tuple[Observation, ...], given, "before")
-    if not all(map(_can_be, found)):
-        raise BadInput("has an observation that cannot be; give what observed gave", field="before")
-    return found
-
-
-def _can_be(one: Observation) -> bool:
-    return LEAST_TOKENS <= one.tokens <= MOST_TOKENS and (
-        1 <= one.observed <= MOST_OBSERVED * one.tokens
-    )
 
 
 def _fit(inner: Tokenizer, seen: Sequence[Observation]) -> Margin:

@@ -326,7 +326,7 @@ def _keep_best(recipe: Recipe, keep: int | None) -> Recipe:
         return recipe
     from foveate.core.stages.floor import Floor
 
-    best = Floor(max_candidates=keep)
+    best = Floor(max_candidates=_at_least_one("keep", keep))
     return replace(recipe, stages=(best, *recipe.stages))
 
 
@@ -372,7 +372,7 @@ def _recipe_budget(budget: int | zones.Budget | None, recipe: Recipe) -> zones.B
         return replace(recipe.budget, documents=DEFAULT_TOKENS) if modest else recipe.budget
     if isinstance(budget, zones.Budget):
         return budget
-    return replace(recipe.budget, documents=_check_tokens(budget), window=None)
+    return replace(recipe.budget, documents=_at_least_one("budget", budget), window=None)
 
 
 def _model_budget(
@@ -385,7 +385,7 @@ def _model_budget(
         window = min(budget.window or room.window or 0, room.window or 0)
         framing = {"per_message": room.per_message, "per_reply": room.per_reply}
         return replace(budget, window=window, **framing)
-    tokens = _check_tokens(budget)
+    tokens = _at_least_one("budget", budget)
     if room.documents is not None and tokens > room.documents:
         raise BadOption(
             f"budget: {tokens} tokens for documents, but the model's window leaves "
@@ -394,7 +394,7 @@ def _model_budget(
     return replace(room, documents=tokens)
 
 
-def _check_tokens(budget: int) -> int:
-    if budget < 1:
-        raise BadOption(f"budget is {budget}; it must be 1 or more")
-    return budget
+def _at_least_one(name: str, number: int) -> int:
+    if number < 1:
+        raise BadOption(f"{name} is {number}; it must be 1 or more")
+    return number

@@ -51,12 +51,7 @@ REASON_SENTENCES: Mapping[str, str] = {
     "image_left_out": "images left out, neither they nor a caption fit: {images}",
     "image_repeated": "images left out that stand elsewhere: {images}",
     "already_sent": "it stands there since an earlier turn, as [{marker}]",
-    "turn_pinned": "stays as it is, {tokens} tokens",
-    "turn_recent": "one of the last, as it is, {tokens} tokens",
-    "turn_kept": "as it is, {tokens} tokens",
-    "turn_shortened": "its best sentences, {shown} of {tokens} tokens",
     "turn_summarised": "its {tokens} tokens are part of the summary",
-    "turn_left_out": "it does not fit, {tokens} tokens",
     "message_kept": "as it came, {tokens} tokens",
     "message_pinned": "stays as it came, {tokens} tokens",
     "message_left_out": "older than the newest messages that fit, {tokens} tokens",
@@ -71,7 +66,6 @@ REASON_SENTENCES: Mapping[str, str] = {
     "tool_likely": "the conversation is likely to need it, {tokens} tokens",
     "tool_listed": "{tokens} tokens; find_tools names it",
     "tool_unlisted": "{tokens} tokens; find_tools gives it and has no room to name it",
-    "turn_withdrawn": "it rests on what may not be read any more",
     "reference": "its title alone, {tokens} tokens, score {score}",
 }
 STITCHED_SENTENCES = {

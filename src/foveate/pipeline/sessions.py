@@ -6,17 +6,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Unpack
 
-from foveate.core.chat.history_fit import History
+from foveate.core.chat.history import VERBATIM, HistoryFit
 from foveate.core.chat.next_turn import TurnRequest
 from foveate.core.chat.next_turn import next_turn as proceed_purely
-from foveate.core.chat.session import FillRate, Reuse, Session, SessionPolicy, TokenPrices, revoke
+from foveate.core.chat.request_state import filter_permitted
+from foveate.core.chat.session import Reuse, Session, SessionPolicy, TokenPrices, revoke
 from foveate.core.chat.session_json import session_from_json, session_to_json
-from foveate.core.chat.zone_demand import FlexibleBudget, filter_permitted
+from foveate.core.chat.turns import asked_before
+from foveate.core.chat.zones import FlexibleBudget
 from foveate.core.errors import BadOption
 from foveate.core.request import Inputs
 from foveate.core.typed import check_arguments
 from foveate.pipeline.assembler import Assembler
-from foveate.pipeline.conversation import chat_inputs, resolve_chat_options
+from foveate.pipeline.conversation import chat_inputs, check_verbatim, resolve_chat_options
 from foveate.pipeline.history_summary import Summariser, summarise
 from foveate.pipeline.options import AssembleKeywords
 from foveate.pipeline.steps import Call, Flow, arun, run
@@ -24,7 +26,6 @@ from foveate.ports import SearchResult
 from foveate.providers.tokenizers.counts import counts_for
 
 __all__ = [
-    "FillRate",
     "Reuse",
     "Session",
     "SessionPolicy",
@@ -41,10 +42,9 @@ class ProceedKeywords(AssembleKeywords, total=False):
     """The options of a session's turn, beside those of an assembly."""
 
     store: Assembler | None
-    history: History | None
+    verbatim: int
     summariser: Summariser | None
     zones: FlexibleBudget | bool
-    pace: FillRate | None
     prices: TokenPrices | None
     current: Mapping[str, str] | None
     state_root: str
@@ -60,9 +60,9 @@ def proceed(
     `current` says the same: chunk id to content hash; `state_root` names the state that was
     searched: if it is another one and `current` is not given, only what was found again stays.
     `summariser`: a model for older turns, asked if they do not fit; its summary stays until more of
-    them have to go. `history`, `zones` and the others are those of `converse`; the recipe is
-    `agent-session` unless another is named. `pace`: how fast the document zone is filled.
-    `prices`: what cached and sent tokens cost, which decides when to repack.
+    them have to go. `verbatim`, `zones` and the others are those of `converse`; the recipe is
+    `agent-session` unless another is named. `prices`: what cached and sent tokens cost, which
+    decides when to repack.
 
     >>> found = [{"text": "Ada wrote the first programme.", "source": "notes.md"}]
     >>> first = proceed(Session(), "Who wrote it?", found, budget=400)
@@ -87,10 +87,9 @@ def _proceed(
     candidates: Any,
     *,
     store: Assembler | None = None,
-    history: History | None = None,
+    verbatim: int = VERBATIM,
     summariser: Summariser | None = None,
     zones: FlexibleBudget | bool = True,
-    pace: FillRate | None = None,
     prices: TokenPrices | None = None,
     current: Mapping[str, str] | None = None,
     state_root: str = "",
@@ -99,10 +98,9 @@ def _proceed(
     resolved = resolve_chat_options("agent-session", query, keywords)
     terms = SessionPolicy(
         system=resolved.system,
-        history=history or History(slack=None),
+        verbatim=check_verbatim(verbatim),
         zones=zones,
         capped=zones is True and isinstance(resolved.options.budget, int),
-        pace=pace or FillRate(),
         prices=prices or TokenPrices(),
     )
     inputs = chat_inputs(query, candidates, resolved)
@@ -112,26 +110,19 @@ def _proceed(
     tokenizer = resolved.tokenizer
     known = counts_for(tokenizer.fingerprint)
     made = proceed_purely(session, inputs, terms, tokenizer, known, current=current)
-    if summariser is None or not _newly_short(session, made):
+    if summariser is None or not made.conversation.history.changed:
         return made
-    gone = revoke(session, filter_permitted(inputs), current).turns
-    summary = yield Call(
-        "summarise",
-        lambda: summarise(
-            session.turns, terms.history.verbatim, summariser, tokenizer, query, withdrawn=gone
-        ),
+    left = revoke(session, filter_permitted(inputs), current)
+    history = HistoryFit(
+        turns=left.turns,
+        query=query,
+        budget=inputs.budget,
+        tokenizer=tokenizer,
+        verbatim=terms.verbatim,
     )
+    summary = yield Call("summarise", lambda: summarise(history, summariser, tokenizer))
     return proceed_purely(
         session, inputs, terms, tokenizer, known, current=current, summary=summary
-    )
-
-
-def _newly_short(session: Session, made: TurnRequest) -> bool:
-    decisions = made.conversation.history.trace.decisions
-    shown = made.conversation.history.shown
-    return any(
-        decision.reason in ("turn_shortened", "turn_left_out") and now != before
-        for decision, now, before in zip(decisions, shown, session.shown, strict=False)
     )
 
 
@@ -142,7 +133,7 @@ def _searched(
     keywords: AssembleKeywords = {
         "principals": inputs.principals,
         "where": where,
-        "messages": [("user", turn.text) for turn in session.turns if turn.role == "user"],
+        "messages": list(asked_before(session.turns)),
     }
     found: SearchResult = yield Call(
         "search",
@@ -153,9 +144,7 @@ def _searched(
     same = found.state_root == session.state_root
     if same and set(session.principals) == set(inputs.principals):
         return inputs, None
-    sent = {(chunk.document_id, chunk.sequence) for held in session.held for chunk in held.chunks}
-    copies = [copy for held in session.held for copy in held.copies]
-    places = sorted(sent | {(p.document_id, p.sequence) for p in (*session.past, *copies)})
+    places = sorted({(sent.document_id, sent.sequence) for sent in session.sent_chunks()})
     if not places:
         return inputs, {}
     port = store.store

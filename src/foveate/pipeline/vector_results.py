@@ -45,15 +45,14 @@ def scores_from_distances(distances: Sequence[float]) -> list[float]:
 def _from_chroma(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
     if len(answer["ids"]) != 1 or not isinstance(answer["ids"][0], list):
         raise BadInput("the result must be of collection.query() with one question")
-    if answer["documents"] is None:
+    if _column(answer, "documents") is None:
         raise BadInput("the result of Chroma has no texts; include 'documents' in the query")
+    named = (("metadata", "metadatas"), ("embedding", "embeddings"), ("score", "distances"))
     columns = {
-        field: answer[name][0]
-        for field, name in (("metadata", "metadatas"), ("embedding", "embeddings"))
-        if answer.get(name) is not None
+        field: column for field, name in named if (column := _column(answer, name)) is not None
     }
-    if answer.get("distances") is not None:
-        columns["score"] = scores_from_distances(answer["distances"][0])
+    if "score" in columns:
+        columns["score"] = scores_from_distances(columns["score"])
     records = [
         {"id": own, "text": text, "metadata": {}}
         for own, text in zip(answer["ids"][0], answer["documents"][0], strict=True)
@@ -62,6 +61,12 @@ def _from_chroma(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
         for record, value in zip(records, column, strict=True):
             record[name] = value or {} if name == "metadata" else value
     return records
+
+
+def _column(answer: Mapping[str, Any], name: str) -> Any:
+    """What the one question has of it, or None: Chroma gives what was not asked for as None."""
+    lists = answer.get(name)
+    return None if lists is None else lists[0]
 
 
 def _is_qdrant(item: Any) -> bool:

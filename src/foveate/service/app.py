@@ -17,14 +17,14 @@ from foveate._version import __version__
 from foveate.service import problems
 from foveate.service.app_state import AppState
 from foveate.service.auth.keys import KEY_PREFIX_PATTERN
-from foveate.service.guard import build_guard, install_layers
+from foveate.service.guard import install_layers, open_key_ring
 from foveate.service.limits.asgi import Layer
 from foveate.service.mcp import http as mcp
 from foveate.service.observe.observers import Telemetry
 from foveate.service.observe.requests import TelemetryMiddleware
 from foveate.service.playground.routes import router as playground
 from foveate.service.problems import problem_response
-from foveate.service.routes import ask, assemble, compact, docs, documents, names, replay, uploads
+from foveate.service.routes import ask, assemble, compact, documents, names, replay, uploads
 from foveate.service.settings import Settings
 from foveate.service.start import warm_up
 from foveate.service.worker_pool import ClientDisconnect
@@ -39,7 +39,6 @@ ROUTERS = (
     names.router,
     names.health_router,
     mcp.router,
-    docs.router,
     playground,
 )
 GZIP_MIN_BYTES = 1_024
@@ -55,7 +54,7 @@ def create_app(settings: Settings) -> FastAPI:
         version=__version__,
         summary="Context assembly for RAG: what you retrieve is not what the model reads.",
         lifespan=_lifespan,
-        docs_url=None,  # those pages load scripts from elsewhere; see routes/docs.py
+        docs_url=None,  # those pages load scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
@@ -64,9 +63,8 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.settings = settings
     app.state.on_start = lambda: None
     app.state.app_state = AppState(settings)
-    app.state.guard = build_guard(settings)
+    app.state.key_ring = open_key_ring(settings)
     app.state.telemetry = Telemetry(settings, app.state.app_state.request_options.recipes)
-    app.state.guard.rates.on_local_count = app.state.telemetry.metrics.of("rate_misses").inc
     routes = [route for router in ROUTERS for route in router.routes]
     problems.install_error_handlers(app, [*routes, *app.routes])
     for router in ROUTERS:
@@ -74,7 +72,7 @@ def create_app(settings: Settings) -> FastAPI:
     # The last one added is the outermost.
     app.add_middleware(GZipMiddleware, minimum_size=GZIP_MIN_BYTES, compresslevel=5)
     app.add_middleware(Head)
-    install_layers(app, app.state.guard)
+    install_layers(app, settings, app.state.key_ring)
     app.add_middleware(RequestIds)
     app.add_middleware(TelemetryMiddleware, observed=app.state.telemetry)
     app.openapi = lambda: openapi_schema(app)  # type: ignore[method-assign]
@@ -95,7 +93,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     state: AppState = app.state.app_state
     try:
         async with (
-            app.state.guard.lifespan(),
             mcp.mcp_lifespan(app, state),
             app.state.telemetry.lifespan(state),
         ):

@@ -1,29 +1,24 @@
 """The layers around the application and their order, from the outside in:
 
 1. `SecurityHeaders` - headers for browsers, on every response
-2. `UnreadBody` - closes the connection after a response to a request whose body was not read
-3. proxies - the client's address, from proxies that the settings trust
-4. `HeaderLimit` - sizes and repeated headers, so that all layers read the same
-5. `HostCheck` - host names and origins, before anything that a foreign page could learn
-6. CORS - for origins in the settings; answers their preflights, which have no key
-7. `Identify` - finds the caller by its key; refuses no request
-8. `RateLimit` - requests without a key too, so that trying keys is slow
-9. `RequireKey` - refuses requests without a caller
-10. `ConcurrencyLimit` - requests at once
-11. `BodyLimit` - the body, received whole; last, when the caller is known
+2. proxies - the client's address, from proxies that the settings trust
+3. `HeaderLimit` - sizes and repeated headers, so that all layers read the same
+4. `HostCheck` - host names and origins, before anything that a foreign page could learn
+5. CORS - for origins in the settings; answers their preflights, which have no key
+6. `Identify` - finds the caller by its key; refuses no request
+7. `RateLimit` - requests without a key too, so that trying keys is slow
+8. `RequireKey` - refuses requests without a caller
+9. `ConcurrencyLimit` - requests at once
+10. `BodyLimit` - the body, received whole; last, when the caller is known
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from ipaddress import ip_network
 from typing import Any
 
 from fastapi import FastAPI
-from limits import RateLimitItem
 from starlette.middleware.cors import CORSMiddleware
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
@@ -31,7 +26,7 @@ from foveate.core.errors import BadOption
 from foveate.service.auth.caller import Identify, RequireKey
 from foveate.service.auth.keys import utc_now
 from foveate.service.auth.ring import KeyRing
-from foveate.service.limits.body import BodyLimit, UnreadBody
+from foveate.service.limits.body import BodyLimit
 from foveate.service.limits.headers import (
     HeaderLimit,
     HostCheck,
@@ -43,62 +38,25 @@ from foveate.service.limits.rates import ConcurrencyLimit, RateCounter, RateLimi
 from foveate.service.settings import Settings
 
 CORS_REQUEST_HEADERS = (
-    "Authorization", "Content-Encoding", "Content-Type", "Last-Event-ID", "MCP-Protocol-Version",
+    "Authorization", "Content-Type", "Last-Event-ID", "MCP-Protocol-Version",
     "MCP-Session-Id", "X-Request-Id",
 )  # fmt: skip
 CORS_RESPONSE_HEADERS = ("MCP-Session-Id", "Retry-After", "WWW-Authenticate", "X-Request-Id")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Guard:
-    """The values that the layers use."""
-
-    ring: KeyRing
-    rates: RateCounter
-    key_rate: RateLimitItem | None
-    address_rate: RateLimitItem | None
-    settings: Settings
-
-    @asynccontextmanager
-    async def lifespan(self) -> AsyncIterator[None]:
-        """As long as the service runs."""
-        try:
-            yield
-        finally:
-            await self.rates.close()
-
-
-def build_guard(settings: Settings) -> Guard:
-    """The values from the settings; raises `BadOption` or `BadInput` for an unsafe service."""
+def open_key_ring(settings: Settings) -> KeyRing:
+    """The keys; raises `BadOption` or `BadInput` where the settings let in more than intended."""
     ring = KeyRing(settings.keys)
-    refuse_unprotected(settings, ring)
-    _check_settings(settings)
-    return Guard(
-        ring=ring,
-        rates=RateCounter(settings.rate_store),
-        key_rate=parse_rate(settings.rate),
-        address_rate=parse_rate(settings.rate_unknown),
-        settings=settings,
-    )
-
-
-def refuse_unprotected(settings: Settings, ring: KeyRing) -> None:
-    """Raise `BadOption` if others can reach the service and no key protects it."""
     if not ring.in_use and "keys" in settings.model_fields_set:
         raise BadOption(
             f"keys is {str(settings.keys)!r}, and there is no such file; make a key with: "
             f"foveate keys add --scope search --keys {settings.keys}"
         )
-    if is_loopback(settings.host) or any(key.is_usable(utc_now()) for key in ring.keys):
-        return
-    raise BadOption(
-        f"host is {settings.host}, which others reach too, and there is no key that counts; "
-        "listen on 127.0.0.1, or make a key first: foveate keys add --scope search"
-    )
-
-
-def _check_settings(settings: Settings) -> None:
-    """Raise `BadOption` for names that would let in more than intended."""
+    if not is_loopback(settings.host) and not any(key.is_usable(utc_now()) for key in ring.keys):
+        raise BadOption(
+            f"host is {settings.host}, which others reach too, and there is no key that counts; "
+            "listen on 127.0.0.1, or make a key first: foveate keys add --scope search"
+        )
     for proxy in settings.proxies:
         try:
             ip_network(proxy)
@@ -107,11 +65,15 @@ def _check_settings(settings: Settings) -> None:
     for origin in settings.origins:
         if not re.fullmatch(r"https?://[^/*\s]+", origin):
             raise BadOption(f"origins: {origin!r}: write it as https://app.example.com")
+    return ring
 
 
-def install_layers(app: FastAPI, guard: Guard) -> None:
-    """Put the layers around the application, in the order above; the last added is outermost."""
-    settings = guard.settings
+def install_layers(app: FastAPI, settings: Settings, ring: KeyRing) -> None:
+    """Put the layers around the application, in the order above; the last added is outermost.
+
+    Raises `BadOption` for a rate that cannot be read.
+    """
+    rates = {"key": parse_rate(settings.rate), "address": parse_rate(settings.rate_unknown)}
     proxies, hosts = settings.proxies, allowed_hosts(settings.host, settings.hosts)
     sizes = {
         "most": settings.body_bytes,
@@ -120,13 +82,12 @@ def install_layers(app: FastAPI, guard: Guard) -> None:
     }
     inward: list[tuple[Any, dict[str, Any]]] = [
         (SecurityHeaders, {}),
-        (UnreadBody, {}),
         *([(ProxyHeadersMiddleware, {"trusted_hosts": list(proxies)})] if proxies else []),
         (HeaderLimit, {"most": settings.header_bytes}),
         (HostCheck, {"names": hosts, "origins": settings.origins}),
         *_cors_layers(settings),
-        (Identify, {"ring": guard.ring, "principals": settings.principals}),
-        (RateLimit, {"rates": guard.rates, "key": guard.key_rate, "address": guard.address_rate}),
+        (Identify, {"ring": ring, "principals": settings.principals}),
+        (RateLimit, {"rates": RateCounter(), **rates}),
         (RequireKey, {}),
         (ConcurrencyLimit, {"each": settings.key_requests, "all": settings.requests}),
         (BodyLimit, sizes),

@@ -7,7 +7,6 @@ component, and so does each problem. Every response carries the request's id.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI
@@ -17,6 +16,7 @@ from pydantic import BaseModel, Field, TypeAdapter
 from foveate.core import fields
 from foveate.core.images import MAX_CAPTION, MAX_IMAGES, MAX_SIDE, MEDIA_TYPES
 from foveate.models import registry
+from foveate.service.limits.asgi import HEALTH_PATHS
 from foveate.service.problems import LAYER_STATUSES, MEDIA_TYPE, status_sentence
 from foveate.service.request_options import RequestOptions
 
@@ -92,32 +92,7 @@ class Problem(BaseModel):
     scope: str = Field("", description="The scope that the key would need.")
 
 
-def _example(status: int, kind: str, detail: str, **more: Any) -> dict[str, Any]:
-    return {
-        "type": f"urn:foveate:problem:{kind}",
-        "title": HTTPStatus(status).phrase,
-        "status": status,
-        "detail": detail,
-        "instance": "5f0c6c2f9d9e4f1d8a3b7c1e2d4f6a8b",
-        **more,
-    }
-
-
-_TOO_SMALL = (
-    "budget too small: the smallest context needs 31 tokens, the budget is 9; "
-    "raise the budget to at least 31"
-)
-_NOT_FINITE = "line 2, field 'score': must be a finite number, not nan"
-EXAMPLES = {
-    400: _example(400, "bad-input", _NOT_FINITE, line=2, field="score"),
-    422: _example(422, "budget-too-small", _TOO_SMALL, budget=9, needed=31, unit="tokens"),
-    503: _example(503, "busy", "all places are taken; come again in a second"),
-}
-
-
 REF = "#/components/{kind}/{name}"
-PUBLIC_PATHS = ("/healthz", "/readyz")
-"""Asked without a key."""
 VALUES = (
     "Citation", "ConfirmedCitation", "DanglingMarker", "Decision", "Manifest", "Part",
     "PrefixBreak", "Quotation", "RefusedCitation", "Source", "StageTrace",
@@ -178,11 +153,11 @@ def build_openapi(app: FastAPI) -> dict[str, Any]:
     responses: dict[str, Any] = {}
     components["responses"] = responses
     needed: list[dict[str, list[str]]] = (
-        [{"key": []}] if app.state.guard.ring.in_use else [{"key": []}, {}]
+        [{"key": []}] if app.state.key_ring.in_use else [{"key": []}, {}]
     )
     for path, methods in made["paths"].items():
         for operation in methods.values():
-            operation["security"] = [] if path in PUBLIC_PATHS else needed
+            operation["security"] = [] if path in HEALTH_PATHS else needed
             _normalise_responses(operation["responses"], responses)
     return _resolve_references(made)  # type: ignore[no-any-return]
 
@@ -230,13 +205,10 @@ def _normalise_responses(answers: dict[str, Any], shared: dict[str, Any]) -> Non
 
 
 def _problem_response(status: int) -> dict[str, Any]:
-    content: dict[str, Any] = {"schema": {"x-schema": "Problem"}}
-    if status in EXAMPLES:
-        content["example"] = EXAMPLES[status]
     return {
         "description": status_sentence(status),
         "headers": _response_headers(after=status in {429, 503}),
-        "content": {MEDIA_TYPE: content},
+        "content": {MEDIA_TYPE: {"schema": {"x-schema": "Problem"}}},
     }
 
 

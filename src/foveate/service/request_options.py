@@ -8,7 +8,7 @@ looked up in a list first. Inline recipes name stages and formats, and their opt
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, get_args
 
@@ -59,10 +59,10 @@ class RequestOptions:
 
     def __init__(self, settings: Settings) -> None:
         self.recipes = _load_recipes(settings)
-        self._default_recipe = _default(settings.recipe, self.recipes)
+        self._default_recipe = _check_name("recipe", settings.recipe, self.recipes)
         self.recipe_parts = _allowed_parts(plugin_stages=settings.plugin_stages)
         self.formats: Mapping[str, Callable[..., Format]] = plugins.component_registry().formats
-        self.tokenizers = allowed_tokenizers(settings.tokenizers)
+        self.tokenizers = tuple(dict.fromkeys((*ENCODINGS, "simple", *settings.tokenizers)))
         self.prompts = _allowed_prompts()
         self.languages = settings.languages
         self.orders = get_args(OrderBy)
@@ -211,21 +211,6 @@ def _load_recipes(settings: Settings) -> dict[str, Recipe]:
         recipe = read_recipe(name)
         found[recipe.name] = recipe
     return found
-
-
-def _default(name: str, recipes: Mapping[str, Recipe]) -> str:
-    """The name if it exists; raises `UnknownName`, or `ExternalError` for a broken plugin."""
-    if name not in recipes:
-        try:
-            plugins.recipe_table()[name]
-        except KeyError:
-            raise UnknownName("recipe", name, recipes) from None
-    return name
-
-
-def allowed_tokenizers(own: Iterable[str] = ()) -> tuple[str, ...]:
-    """The offline ones and the operator's own; each is taken with a margin behind it, too."""
-    return tuple(dict.fromkeys((*ENCODINGS, "simple", *own)))
 
 
 def _allowed_prompts() -> tuple[str, ...]:

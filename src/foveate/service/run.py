@@ -24,44 +24,26 @@ from fastapi import FastAPI
 from prometheus_client.multiprocess import mark_process_dead
 from uvicorn import Config, Server
 from uvicorn.config import STARTUP_FAILURE
-from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.supervisors import Multiprocess
 
 from foveate.core.errors import ExternalError, FoveateError
 from foveate.plugins import broken
 from foveate.service.app import create_app
 from foveate.service.app_state import AppState
-from foveate.service.guard import build_guard
+from foveate.service.guard import open_key_ring
 from foveate.service.observe import logs
-from foveate.service.observe.processes import shared_metrics_folder
+from foveate.service.observe.metrics import shared_metrics_folder
 from foveate.service.request_options import RequestOptions
 from foveate.service.settings import Settings
 from foveate.service.start import check_start
 
 BACKLOG = 2_048
 """Connections that wait to be accepted."""
-HALF_OPEN_SECONDS = 2.0
-"""Seconds in which a client that sends no more is still answered."""
 HANGING_SECONDS = 20
 """Seconds after which a process that does not answer its supervisor is replaced."""
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 log = logging.getLogger("foveate.service")
-
-
-class HalfOpenProtocol(H11Protocol):
-    """Answers a client that has closed its sending side, if the answer is ready soon.
-
-    One that has closed both sides looks the same, so after a moment its request is given up.
-    """
-
-    def eof_received(self) -> bool:  # type: ignore[override]  # as asyncio has it
-        """Keep the connection for a request that is under way."""
-        if self.cycle is None or self.cycle.response_complete:
-            return False
-        self.cycle.keep_alive = False
-        self.loop.call_later(HALF_OPEN_SECONDS, self.transport.close)
-        return True
 
 
 class Workers(Multiprocess):
@@ -107,7 +89,7 @@ def serve(settings: Settings) -> int:
         with open_listener(settings) as port:
             server.run([port])
         return 0 if server.started else 1
-    build_guard(settings)
+    open_key_ring(settings)
     RequestOptions(settings)
     config = build_config(partial(build_worker, settings), settings)
     with open_listener(settings) as port, shared_metrics_folder():
@@ -129,7 +111,7 @@ def build_config(app: object, settings: Settings) -> Config:
         log_config=None,
         lifespan="on",
         ws="none",
-        http=HalfOpenProtocol,
+        http="h11",
         backlog=BACKLOG,
         h11_max_incomplete_event_size=settings.header_bytes,
         proxy_headers=False,  # guard.py: from proxies that the settings name

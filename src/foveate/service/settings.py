@@ -93,7 +93,7 @@ class Settings(BaseSettings):
         False, description="Let inline recipes use stages and formats of other packages."
     )
 
-    body_bytes: int = Field(16 * MEGABYTE, ge=1_000, description="Largest body, unpacked.")
+    body_bytes: int = Field(16 * MEGABYTE, ge=1_000, description="Largest body.")
     candidates: int = Field(10_000, ge=1, description="Most candidates of a request.")
     threads: int = Field(1, ge=1, le=64, description="Requests that compute at once, a process.")
     waiting: int = Field(32, ge=0, description="Requests that wait for one of these.")
@@ -118,13 +118,12 @@ class Settings(BaseSettings):
     proxies: tuple[str, ...] = Field(
         (), description="Addresses or networks of proxies whose X-Forwarded-For is trusted."
     )
-    rate: str = Field("6000/minute", description="Rate limit of each key; '' for no limit.")
+    rate: str = Field(
+        "6000/minute", description="Rate limit of each key in each process; '' for no limit."
+    )
     rate_unknown: str = Field(
         "120/minute",
         description="Rate limit of each address for requests without a key; '' for no limit.",
-    )
-    rate_store: str = Field(
-        "", description="Redis URL for rate counts shared by replicas; '' to count in each process."
     )
     key_requests: int = Field(
         64, ge=1, description="Concurrent requests of one key in each process."

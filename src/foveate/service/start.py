@@ -6,15 +6,11 @@ import asyncio
 import logging
 
 from foveate import plugins
-from foveate.core.context_json import context_to_json
 from foveate.core.errors import BadInput, BadOption, FoveateError
 from foveate.pipeline.assembler import Assembler
-from foveate.pipeline.compact import compact
 from foveate.service.app_state import AppState
 from foveate.service.settings import Settings
-from foveate.service.wire.json import encode_json
 from foveate.stores import open_store
-from foveate.stores.caches import MemoryCache
 from foveate.stores.lazy import StoreNotFound
 
 _SAID = "The pump starts at one bar. Its filter is cleaned every spring."
@@ -62,16 +58,8 @@ def _load(state: AppState) -> None:
     shared = bool(state.settings.store) and not state.settings.has_tenant_stores
     try:
         Assembler(options=options).assemble("When does the pump start?", _WARM_UP)
-        compact([{"role": "user", "content": _SAID * 9}] * 3, budget=200)
         if shared:
-            with state.stores.borrow("default") as opened:
-                assembler = Assembler(
-                    opened.store,
-                    embedder=opened.embedder,
-                    options=options,
-                    cache=MemoryCache(megabytes=1),
-                )
-                found = assembler.assemble("When does the pump start?")
-                encode_json(context_to_json(found))
+            with state.assembler("default", options) as assembler:
+                assembler.assemble("When does the pump start?")
     except Exception as error:  # a request says it to its caller, and to the log
         log.warning("not warm at the start: %s", type(error).__name__, exc_info=error)

@@ -7,14 +7,11 @@ missed too. Errors name no value: the reader may not be allowed it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Sequence
 from marshal import dumps
 from typing import Any
 from zlib import crc32
 
-import numpy as np
 from blake3 import blake3
 
 from foveate.core.errors import ExternalError
@@ -69,33 +66,8 @@ def sum_of_places(term: str, total: int, count: int) -> int:
     return (total + count * crc32(term.encode())) & MASK
 
 
-def sum_of_facts(rows: Mapping[str, Any]) -> int:
-    """The checksum of the facts of a store as a whole."""
-    return checksum([part for row in sorted(rows.items()) for part in row])
-
-
-def sum_of_vectors(ids: Any, audiences: Any, terms: Any, vectors: Any) -> int:
-    """Of the rows that a search scans: a sum over rows, of number, figures and int8 vector."""
-    rows, width = vectors.shape
-    wide = np.zeros((rows, -(-width // 8) * 8), dtype=np.int8)
-    wide[:, :width] = vectors
-    weights = _weights(3 + wide.shape[1] // 8)
-    mixed = wide.view("<u8") @ weights[3:]
-    for weight, column in zip(weights[:3], (ids, audiences, terms), strict=True):
-        mixed += np.asarray(column).astype(np.uint64) * weight
-    mixed ^= mixed >> np.uint64(31)
-    mixed *= weights[0]
-    return int(mixed.sum(dtype=np.uint64)) & MASK
-
-
 def _plain(value: Any) -> Any:
-    """The value as marshal knows it: no subclass, no truth value, no decimal number."""
+    """The value as marshal knows it: no subclass and no truth value."""
     if isinstance(value, str):
         return str.__str__(value)
-    return int(value) if isinstance(value, int | Decimal) else value
-
-
-@lru_cache(maxsize=16)
-def _weights(count: int) -> Any:
-    """Odd numbers of 64 bits, always the same."""
-    return np.frombuffer(blake3(b"foveate weights").digest(8 * count), dtype="<u8") | np.uint64(1)
+    return int(value) if isinstance(value, int) else value

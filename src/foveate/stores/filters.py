@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from json.encoder import encode_basestring_ascii as quoted
 from typing import Any, TypeVar
 
 from blake3 import blake3
@@ -54,7 +55,7 @@ def encode_fact(key: str, value: str | float) -> str:
     """One key with one value; numbers that are equal are one fact, as true and 1 are."""
     if isinstance(value, bool) or (isinstance(value, float) and value.is_integer()):
         value = int(value)
-    text = json.dumps([key, value])
+    text = f"[{quoted(key)}, {quoted(value) if isinstance(value, str) else json.dumps(value)}]"
     return text if len(text) <= _MAX_FACT_LENGTH else f"[#{blake3(text.encode()).hexdigest()}"
 
 
@@ -99,11 +100,6 @@ def _as_integer(value: str | float) -> int | None:
 T = TypeVar("T")
 MAX_BOUND_VALUES = 10_000
 """SQLite binds 32,766 values to a statement where it is built as it comes."""
-
-
-def placeholders(values: Iterable[Any]) -> str:
-    """`?,?,?`: one mark a value."""
-    return ",".join("?" for _ in values)
 
 
 def iter_batches(values: Sequence[T]) -> Iterator[Sequence[T]]:

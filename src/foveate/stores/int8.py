@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from foveate.core.bounded_cache import BoundedCache
 from foveate.core.errors import BadInput
 from foveate.stores.scoring import best_positions, score_threshold
 
@@ -126,7 +125,7 @@ _SLACK = 1e-6
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ScannedRows:
-    """Rows that a search scans, by id: numpy arrays of one length, and a cache of this state."""
+    """Rows that a search scans, by id: numpy arrays of one length."""
 
     ids: Any  # int64
     audiences: Any  # int32
@@ -134,17 +133,6 @@ class ScannedRows:
     norms: Any  # int32: the squared length of each vector
     vectors: Any  # int8, (rows, dimensions)
     inverse: Any  # float32: one by the length of each vector, 0 for none
-    cache: BoundedCache[Any, Any]
-    """Postings by term, and what readers see by their audiences or principals."""
-
-
-_CACHE_BYTES, _CACHE_BYTES_PER_ROW = 48 << 20, 256
-
-
-def cache_for(rows: int) -> BoundedCache[Any, Any]:
-    """A cache for so many rows: room for some forty words that stand in each of them."""
-    most = max(_CACHE_BYTES, _CACHE_BYTES_PER_ROW * rows)
-    return BoundedCache(most, largest=most)
 
 
 def inverse_norms(norms: Any) -> Any:

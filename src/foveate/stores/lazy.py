@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from foveate.core.errors import BadInput, BadOption, ExternalError, InvalidRequest
+from foveate.core.errors import BadInput, BadOption, InvalidRequest
 from foveate.ports import Store
 
 WRITES = ("put", "batch")
@@ -56,15 +56,6 @@ def refuse_older(store: str, version: int, known: int, *, new: str) -> None:
         raise BadInput(
             f"{store} has schema {version} of an older version, this version reads {known}; index "
             f"the documents again, into a new {new}"
-        )
-
-
-def check_schema_version(version: int, known: int) -> None:
-    """Inside a write: another process may have brought the store to a version we do not know."""
-    if version != known:
-        raise ExternalError(
-            "store: a newer version of foveate has changed its form; nothing was written, "
-            "update this program too"
         )
 
 

@@ -60,14 +60,20 @@ def document_row(document: Document) -> dict[str, Any]:
     }
 
 
-def chunk_row(document: Document, chunk: Chunk) -> dict[str, Any]:
-    """The chunk's stored fields; raises `BadInput` where it does not belong to the document."""
+def chunk_row(document: Document, row: Mapping[str, Any], chunk: Chunk) -> dict[str, Any]:
+    """The chunk's stored fields; raises `BadInput` where it does not belong to the document.
+
+    `row`: the document's, from which the chunk takes what it does not say itself.
+    """
     _check_chunk(document, chunk)
+    own = chunk.metadata and _format_metadata({**document.metadata, **chunk.metadata})
     return {
         "chunk_id": chunk.id,
         **{field: getattr(chunk, field) for field in _PLACE_FIELDS},
-        "principals": _format_principals(chunk.principals or document.principals),
-        "metadata": _format_metadata({**document.metadata, **chunk.metadata}),
+        "principals": _format_principals(chunk.principals)
+        if chunk.principals
+        else row["principals"],
+        "metadata": own or row["metadata"],
         "content_hash": chunk.content_hash,
         "text": chunk.text,
     }
@@ -189,6 +195,11 @@ def chunks_from_rows(rows: Iterable[Sequence[Any]]) -> dict[int, Chunk]:
     return made
 
 
+def pack_text(text: str) -> bytes:
+    """A document's text as it is stored; quickly, as the disk is not what is scarce."""
+    return zlib.compress(text.encode(), 1)
+
+
 def document_from_row(row: Mapping[str, Any]) -> Document:
     """A stored document, its text unpacked."""
     return Document(
@@ -262,16 +273,16 @@ class PreparedDocument:
 
 def prepare_document(given: PutRequest, dimensions: int) -> PreparedDocument:
     """What `Store.put` was given, as rows; raises `BadInput`."""
-    rows = [chunk_row(given.document, chunk) for chunk in given.chunks]
+    document = document_row(given.document)
+    rows = [chunk_row(given.document, document, chunk) for chunk in given.chunks]
     seen: set[str] = set()
     for each in rows:
         if each["chunk_id"] in seen:
             raise duplicate_id_error("this document", each["chunk_id"])
         seen.add(each["chunk_id"])
-    document = document_row(given.document)
     return PreparedDocument(
         row=document,
-        packed=zlib.compress(given.document.text.encode()),
+        packed=pack_text(given.document.text),
         chunks=rows,
         vectors=quantise_or_zeros(given.vectors, rows=len(rows), dimensions=dimensions),
         terms=[terms_to_index(each) for each in rows],

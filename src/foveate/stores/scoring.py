@@ -26,20 +26,6 @@ MAX_COUNT = 0xFFFF
 """Occurrences are kept in 16 bits; beyond, BM25 is saturated long since."""
 
 
-def encode_places(rows: Any, counts: Any) -> Any:
-    """Rows that hold a term and how often, as one int64 each: `rows` << 16 | `counts`."""
-    return (rows << 16) | np.minimum(counts, MAX_COUNT)
-
-
-def decode_places(places: Any) -> tuple[Any, Any]:
-    """Rows (int64) and counts (uint16) of places.
-
-    >>> [column.tolist() for column in decode_places(encode_places(np.array([7, 9]), [2, 70_000]))]
-    [[7, 9], [2, 65535]]
-    """
-    return places >> 16, (places & MAX_COUNT).astype(np.uint16)
-
-
 def group_terms(texts: Sequence[Sequence[str]]) -> tuple[list[str], Any, Any, Any]:
     """The terms of texts, each once, ascending; and where they are, in the order of the terms.
 
@@ -60,38 +46,24 @@ def group_terms(texts: Sequence[Sequence[str]]) -> tuple[list[str], Any, Any, An
     return terms, pairs >> 32, pairs & 0xFFFFFFFF, np.minimum(counts, MAX_COUNT)
 
 
-def bm25(
-    found: Sequence[tuple[Any, Any]],
-    damping: Callable[[Any], Any],
-    *,
-    rows: int,
-    total: int,
-    readable: Any = None,
-) -> Any:
-    """BM25 of so many rows, float64, by position; 0 for rows that may not be read.
+def bm25(found: Sequence[tuple[Any, Any]], *, rows: int, total: int) -> Any:
+    """BM25 of so many rows, float64, by position.
 
-    `found`: per term, the positions that hold it and how often each does. `damping`: that of
-    positions. `total`: how many rows are `readable` (a mask, None for all); statistics are of
-    those. From `SMALL_STORE` of them on, a term in more than half of them is left out if a rarer
-    one is there.
+    `found`: per term, the positions that hold it and the `saturation` of each. `total`: how many
+    rows there are, with and without a term. From `SMALL_STORE` of them on, a term in more than half
+    of them is left out if a rarer one is there.
     """
-    frequencies = [
-        len(positions) if readable is None else int(np.count_nonzero(readable[positions]))
-        for positions, _ in found
-    ]
+    weights = idfs([len(positions) for positions, _ in found], total)
     scored = [
-        (positions, term_scores(counts, damping(positions), weight))
-        for (positions, counts), weight in zip(found, idfs(frequencies, total), strict=True)
+        (positions, part * weight)
+        for (positions, part), weight in zip(found, weights, strict=True)
         if weight
     ]
     if not scored:
         return np.zeros(rows)
     # Added up in this order, term by term, as a loop over the terms would.
     where, what = (np.concatenate(part) for part in zip(*scored, strict=True))
-    scores = np.bincount(where, weights=what, minlength=rows)
-    if readable is not None:
-        scores[~readable] = 0
-    return scores
+    return np.bincount(where, weights=what, minlength=rows)
 
 
 def idfs(frequencies: Sequence[int], total: int) -> list[float]:
@@ -111,13 +83,12 @@ def damping(lengths: Any, *, total: int, words: int) -> Any:
     return _K1 * (1 - _B + _B * (lengths * (total / words)))
 
 
-def term_scores(counts: Any, about: Any, weight: float) -> Any:
-    """The scores of a term in rows that hold it so often; `about`: their damping."""
+def saturation(counts: Any, about: Any) -> Any:
+    """A term's scores in rows that hold it so often, by its weight; `about`: their damping."""
     found = counts.astype("f8")
     below = found + about
     found *= _K1 + 1
     found /= below
-    found *= weight
     return found
 
 
@@ -139,8 +110,6 @@ def best_positions(scores: Any, depth: int) -> Any:
 
 def best_matches(scores: Any, wanted: Any, depth: int) -> Any:
     """Positions, ascending, of the best scores above 0; `wanted`: a mask, None for all rows."""
-    if scores is None:
-        return np.empty(0, dtype=np.int64)
     if wanted is not None:
         scores = np.where(wanted, scores, 0.0)
     rows = best_positions(scores, depth)

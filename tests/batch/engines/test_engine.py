@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
+from threading import Event, Thread
+from threading import enumerate as running_threads
 
 import pytest
 
 import fleet_tasks
-from foveate.batch.engines import open_engine
+from foveate.batch.engines import open_engine, pool
 from foveate.batch.engines.engine import TASKS_PER_WORKER, FailedTask, SequentialEngine
 from foveate.batch.engines.pool import ProcessPoolEngine
 from foveate.core.errors import BadOption, UnknownName
@@ -87,6 +91,60 @@ def test_errors_of_a_function_are_raised_here():
         list(ProcessPoolEngine(2).map_values(fleet_tasks.raises, [7]))
     with pytest.raises(BadOption, match="use one process"):
         list(ProcessPoolEngine(2).map_values(lambda number: number, [7]))
+
+
+def test_what_waits_is_bounded(monkeypatch):
+    """T2, X2: a result of a later task waits for room; the task that is read has room for one."""
+    monkeypatch.setattr(pool, "_MAX_WAITING_BYTES", 40)
+    tasks, brought = pool._Tasks(), Event()
+    for _ in range(2):
+        tasks.add(b"")
+    first, later = tasks.under_way
+    pieces = [pool.pickle.dumps(b"x" * size) for size in (10, 9)]
+
+    def bring() -> None:
+        tasks.put(later, pieces[0])
+        brought.set()
+        tasks.put(later, pieces[1])
+        later.pieces.put(None)
+
+    thread = Thread(target=bring)
+    thread.start()
+    assert brought.wait(30)
+    assert later.brought == len(pieces[0])
+    tasks.put(first, pool.pickle.dumps(b"z" * 99))
+    first.pieces.put(None)
+    assert list(first.results()) == [b"z" * 99]
+    tasks.under_way.popleft()
+    assert list(later.results()) == [b"x" * 10, b"x" * 9]
+    thread.join(30)
+
+
+def test_ctrl_c_at_any_moment_leaves_no_thread_and_no_process(monkeypatch):
+    """T5: wherever the reader is interrupted, the processes end, and nobody waits for ever."""
+    started, start = [], pool.start_process
+
+    def noted(*words, **options):
+        started.append(start(*words, **options))
+        return started[-1]
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pool, "start_process", noted)
+    before, threads = signal.signal(signal.SIGALRM, interrupt), running_threads()
+    try:
+        for round_ in range(12):
+            results = ProcessPoolEngine(2).map_values(fleet_tasks.double, range(10**9))
+            with suppress(KeyboardInterrupt):
+                signal.setitimer(signal.ITIMER_REAL, 0.01 + 0.06 * round_)
+                list(results)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+    assert [one for one in running_threads() if one not in threads] == []
+    assert started
+    assert all(process.poll() is not None for process in started)
 
 
 PATIENCE = 60.0  # seconds, so that a fault is no test without an end

@@ -9,14 +9,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import psutil
 import pytest
 
 import fleet_tasks
 import illustrated
 from command_line import CHUNKS, QUERY, jsonl
 from documents import write_mixed_folder
-from foveate.batch.engines import on_ray, open_engine
+from foveate.batch.engines import open_engine
 from foveate.batch.engines.engine import TASKS_PER_WORKER, FailedTask
 from foveate.batch.engines.on_ray import open_ray
 from foveate.cli import main
@@ -30,38 +29,13 @@ from source_tree import PACKAGE
 
 
 @pytest.fixture(scope="module")
-def failed() -> list[str]:
-    """The clusters that did not start, by their addresses."""
-    return []
-
-
-@pytest.fixture(scope="module")
-def ray(tmp_path_factory, failed):
-    """Two workers that can import this folder's tasks and a stage that kills.
-
-    The first start fails once its processes run, as it does on a machine that is too busy.
-    """
+def ray(tmp_path_factory):
+    """Two workers that can import this folder's tasks and a stage that kills."""
     plugin = tmp_path_factory.mktemp("plugin")
     fleet_tasks.install_stage(plugin)
     folders = [str(PACKAGE.parent), str(Path(fleet_tasks.__file__).parent), str(plugin)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", os.pathsep.join(folders))
-        import_ray = on_ray._import_ray
-
-        def import_busy_ray():
-            services = import_ray()._private.services
-            get_node = services.get_node
-
-            def time_out(address: str, _node: str):
-                failed.append(address)
-                patch.setattr(services, "get_node", get_node)
-                raise TimeoutError("the current node timed out during startup")
-
-            patch.setattr(services, "get_node", time_out)
-            patch.setattr(on_ray, "_import_ray", import_ray)
-            return import_ray()
-
-        patch.setattr(on_ray, "_import_ray", import_busy_ray)
         with open_ray(2) as fleet:
             yield fleet
 
@@ -89,17 +63,6 @@ def requests(count: int, name: str = "r") -> list[dict[str, object]]:
     return [*found, {"id": f"{name}-last", "query": QUERY}]
 
 
-def batch(*flags: str) -> int:
-    """The exit code of a batch from `in` to `out`."""
-    return main(["assemble-batch", "--in", "in", "--out", "out", *flags])
-
-
-def outs(folder: str = "out") -> dict[str, bytes]:
-    """The partitions that are there."""
-    found = sorted(Path(folder).iterdir()) if Path(folder).is_dir() else []
-    return {path.name: path.read_bytes() for path in found if path.is_file()}
-
-
 def python(code: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     """A program in a process of its own."""
     return subprocess.run(
@@ -109,13 +72,6 @@ def python(code: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
         timeout=300,
         env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)},
     )
-
-
-def write_partitions(counts: dict[str, int]) -> None:
-    """Partitions of so many requests each, by their names."""
-    Path("in").mkdir()
-    for name, count in counts.items():
-        Path("in", name).write_text(jsonl(requests(count, name)))
 
 
 # --- the fleet -------------------------------------------------------------------------------
@@ -137,19 +93,6 @@ def test_results_come_in_order_and_values_are_taken_as_needed(ray):
     assert first == (0, 0)
     assert ahead == TASKS_PER_WORKER * 2
     assert list(results) == [(number, 2 * number) for number in range(1, 30)]
-
-
-def test_a_start_that_fails_is_tried_again_and_leaves_no_process(ray, failed):
-    """X3: a machine that was too busy to start it in time costs nobody a run."""
-    servers = [
-        one
-        for one in psutil.Process().children(recursive=True)
-        if one.status() != psutil.STATUS_ZOMBIE and "gcs_server" in " ".join(one.cmdline())
-    ]
-
-    assert len(failed) == 1
-    assert len(servers) == 1
-    assert failed[0] not in " ".join(servers[0].cmdline())
 
 
 def test_workers_stand_where_the_caller_stands(ray, folder):
@@ -192,41 +135,25 @@ def test_a_worker_of_another_version_refuses(ray, monkeypatch):
 # --- batches ---------------------------------------------------------------------------------
 
 
-COUNTS = {"p0.jsonl": 40, "p1.jsonl": 37, "p2.jsonl": 1, "p3.jsonl": 5}
-
-
 def test_the_same_bytes_as_without_it(ray, folder, capfd):
-    """D1, F2: one process, a pool and Ray write the same files."""
-    write_partitions(COUNTS)
-    Path("in/p4.jsonl").write_bytes(b"")
+    """D1, F2: one process, a pool and Ray write the same file."""
+    Path("in.jsonl").write_text(jsonl(requests(60)))
 
     codes = [
-        main(["assemble-batch", "--in", "in", "--out", out, *flags])
+        main(["assemble-batch", "--in", "in.jsonl", "--out", out, *flags])
         for out, flags in {
-            "one": (),
-            "two": ("--workers", "2"),
-            "ray": ("--engine", "ray", "--workers", "2"),
+            "one.jsonl": (),
+            "two.jsonl": ("--workers", "2"),
+            "ray.jsonl": ("--engine", "ray", "--workers", "2"),
         }.items()
     ]
     said = capfd.readouterr()
 
     assert codes == [0, 0, 0]
-    assert list(outs("ray")) == [*COUNTS, "p4.jsonl"]
-    assert outs("ray") == outs("one")
-    assert outs("two") == outs("one")
+    assert Path("ray.jsonl").read_bytes() == Path("one.jsonl").read_bytes()
+    assert Path("two.jsonl").read_bytes() == Path("one.jsonl").read_bytes()
     assert said.out == ""
-    assert said.err == "79 contexts, 4 refused in 5 partitions\n" * 3
-
-
-def test_a_single_file_is_shared_out_and_put_together_again(ray, folder):
-    """D1, F2: workers share one file too; order and bytes are those of one process."""
-    Path("in.jsonl").write_text(jsonl(requests(60)))
-
-    for engine in ("local", "ray"):
-        out = f"{engine}.jsonl"
-        assert main(["assemble-batch", "--in", "in.jsonl", "--out", out, "--engine", engine]) == 0
-
-    assert Path("ray.jsonl").read_bytes() == Path("local.jsonl").read_bytes()
+    assert said.err == "59 contexts, 1 refused\n" * 3
 
 
 def deadly(word: str) -> dict[str, object]:
@@ -234,44 +161,22 @@ def deadly(word: str) -> dict[str, object]:
     return {"id": word, "query": word, "chunks": CHUNKS, "recipe": "touchy.toml"}
 
 
-def test_a_stage_that_kills_its_worker_once_costs_nothing(ray, folder):
-    """T5, X3: the slice is assembled again; the answers are all there, in order."""
+def test_a_stage_that_kills_its_worker_costs_one_request_at_most(ray, one_retry, folder, capfd):
+    """T5, X3, F2: once costs nothing; always costs itself alone, with exit code 5."""
     Path("touchy.toml").write_text(fleet_tasks.RECIPE)
-    Path("in").mkdir()
     note = folder / "killed"
-    lines = [*requests(20, "a"), deadly(f"once {note}"), *requests(20, "b")]
-    Path("in/p.jsonl").write_text(jsonl(lines))
+    lines = [*requests(20, "a"), deadly(f"once {note}"), *requests(20, "b"), deadly("die")]
+    Path("in.jsonl").write_text(jsonl(lines))
 
-    code = batch("--engine", "ray")
-    found = [json.loads(line) for line in outs()["p.jsonl"].splitlines()]
+    code = main(["assemble-batch", "--in", "in.jsonl", "--out", "out.jsonl", "--engine", "ray"])
+    found = [json.loads(line) for line in Path("out.jsonl").read_bytes().splitlines()]
 
-    assert code == 0
+    assert code == 5
     assert note.exists()
     assert [answer["id"] for answer in found] == [request["id"] for request in lines]
     assert "error" not in found[20]
-
-
-def test_a_partition_that_always_kills_is_named_and_the_others_stand(ray, one_retry, folder, capfd):
-    """X3, F2: exit code 5, the partition and its requests named, stdout clean, resumable."""
-    Path("touchy.toml").write_text(fleet_tasks.RECIPE)
-    write_partitions({"a.jsonl": 5, "c.jsonl": 5})
-    Path("in/b.jsonl").write_text(jsonl([*requests(20, "b"), deadly("die")]))
-
-    code = batch("--engine", "ray", "--json")
-    said = capfd.readouterr()
-    report = json.loads(said.out)
-    failure = report["failed"][0]
-
-    assert code == 5
-    assert list(outs()) == ["a.jsonl", "c.jsonl"]
-    assert (report["partitions"], report["contexts"], report["refused"]) == (2, 8, 2)
-    assert (failure["partition"], failure["outside"]) == ("b.jsonl", True)
-    assert failure["reason"].startswith("requests 17 to 21: tried 2 times: WorkerCrashedError")
-
-    Path("in/b.jsonl").write_text(jsonl(requests(3, "b")))
-    assert batch("--engine", "ray", "--json") == 0
-    again = json.loads(capfd.readouterr().out)
-    assert (again["partitions"], again["unchanged"], again["failed"]) == (1, 2, [])
+    assert found[-1]["error"]["message"].startswith("tried 2 times: WorkerCrashedError")
+    assert capfd.readouterr().err.startswith("39 contexts, 3 refused, 1 of them lost")
 
 
 def test_another_process_joins_by_address(ray, folder):
@@ -343,7 +248,7 @@ def test_a_bulk_ingest_is_the_local_one(ray, folder, capfd):
     assert {failure["path"] for failure in first["failed"]} == {
         "docs/binary.md", "docs/broken.pdf", "docs/rows.jsonl", "docs/taken.jsonl"
     }  # fmt: skip
-    assert (second["renamed"], second["deleted"] > 300) == (1, True)
+    assert second["deleted"] > 300
     assert first["state_root"] != second["state_root"]
     assert main(["store", "check", "--store", "there"]) == 0
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.chat.zone_demand import (
+from foveate.core.chat.zones import (
     SHARED_ZONES,
     FlexibleBudget,
     Zone,

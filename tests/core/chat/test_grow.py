@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from foveate import Session, proceed
-from foveate.pipeline.sessions import FillRate, TokenPrices, session_from_json, session_to_json
+from foveate.pipeline.sessions import TokenPrices, session_from_json, session_to_json
 
 ABOUT = "This page is about pumps."
 
@@ -41,8 +41,7 @@ def test_files_of_one_name_are_told_apart_and_what_was_sent_keeps_its_name():
         text = f"Rate {number} of {land} is {number} %."
         return {"id": f"{land}{number}", "source": f"{land}/rates.md", "text": text}
 
-    asked = {"budget": 400, "recipe": "default", "prices": TokenPrices(cached=0.0)}
-    asked["pace"] = FillRate(more=50)
+    asked = {"budget": 400, "zones": False, "recipe": "default", "prices": TokenPrices(cached=0.0)}
     one = proceed(Session(), "What is rate 1 of Italy?", [rates("Italy")], **asked)
     two = proceed(one.session, "What is rate 1 of Spain?", [rates("Spain")], **asked)
     session = session_from_json(session_to_json(two.session))

@@ -11,9 +11,7 @@ import pytest
 from foveate import BadInput, Budget, BudgetTooSmall, proceed
 from foveate.core.errors import BadOption
 from foveate.core.recipes import builtin_recipes
-from foveate.pipeline.conversation import History
 from foveate.pipeline.sessions import (
-    FillRate,
     Session,
     TokenPrices,
     session_from_json,
@@ -122,8 +120,10 @@ def test_over_twenty_turns_nine_tenths_are_a_prefix(figure):
     """W4: of the document tokens that were sent before, 90 % and more are an identical prefix."""
     known = prefix = again = whole = 0
     for seed in range(3):
-        for _, made in follow(twenty(seed)):
-            known += made.reuse.documents_known
+        for session, made in follow(twenty(seed)):
+            sent = {h.block.marker for h in session.held}
+            texts = (h.block.text for h in made.session.held if h.block.marker in sent)
+            known += max(made.reuse.documents_reused, sum(map(WordTokenizer().count, texts)))
             prefix += made.reuse.documents_reused
             again += made.reuse.request_reused
             whole += made.reuse.request_reused + made.reuse.request_sent
@@ -194,7 +194,7 @@ def test_numbers_are_never_given_twice():
 def test_the_documents_are_written_anew_where_that_is_cheaper():
     """W4: where cached tokens are free it never is; where they cost as others, it soon is."""
     ample = Budget(window=None, documents=9_000, conversation=2_000)
-    free, dear = TokenPrices(cached=0.0), TokenPrices(cached=1.0, gain=0.1)
+    free, dear = TokenPrices(cached=0.0), TokenPrices(cached=1.0)
 
     kept = [made for _, made in follow(twenty(2), budget=ample, prices=free)]
     anew = [made for _, made in follow(twenty(2), budget=ample, prices=dear)]
@@ -232,11 +232,12 @@ def start(principals=("staff",), **more):
 
 def test_what_one_may_no_longer_read_leaves_the_session():
     """W4, X5, I4: blocks, answers given with them and quotes go; others stay; no name is told."""
-    session = start()
+    session, left = start(), found(["pump"], 2)
+    hashes = {c.id: c.content_hash for h in session.held for c in h.chunks}
+    readable = {own: known for own, known in hashes.items() if own in {c["id"] for c in left}}
+    asked = {"tokenizer": WordTokenizer(), "budget": BUDGET, "principals": ["staff"]}
 
-    made = proceed(
-        session, "And now?", found(["pump"], 3), tokenizer=WordTokenizer(), budget=BUDGET
-    )
+    made = proceed(session, "And now?", found(["pump"], 3), current=readable, **asked)
 
     everything = json.dumps(
         [made.openai(), session_to_json(made.session), repr(made.conversation.trace)]
@@ -247,28 +248,42 @@ def test_what_one_may_no_longer_read_leaves_the_session():
     assert made.context.trace[0].notes["repacked"] == "withdrawn"
     assert [b.marker for b in made.context.blocks][:2] == [1, 2]
     assert "Every seven weeks [1]." in everything
-    reasons = [d.reason for d in made.conversation.history.trace.decisions]
-    assert reasons == ["turn_recent", "turn_recent", "turn_recent", "turn_withdrawn"]
+    assert made.conversation.history.trace.notes["withdrawn"] == 1
 
 
-def test_what_stood_there_once_is_still_asked_about():
-    """W4, X5: after the documents were written anew, an old answer does not outlive its source."""
-    asked = {"tokenizer": WordTokenizer(), "budget": BUDGET}
-    session = Session()
-    secret = [{**c, "principals": ["staff"]} for c in found(["fuse"], 2)]
-    made = proceed(session, "The fuse?", secret, principals=["staff"], **asked)
-    session = made.session.with_answer("The fuse is looked after, see the book.")
+def test_a_session_is_for_those_who_may_read_what_it_holds():
+    """X5, W4: another reader is refused, and told nothing; who may read more goes on."""
+    session, asked = start(), {"tokenizer": WordTokenizer(), "budget": BUDGET}
+
+    for principals in ([], ["board"]):
+        with pytest.raises(BadInput, match="begin a new session") as refused:
+            proceed(session, "And now?", principals=principals, **asked)
+        assert "staff" not in str(refused.value)
+    assert proceed(session, "And now?", principals=["staff", "board"], **asked).reuse.repacked == ""
+
+
+def test_what_was_cited_once_is_still_asked_about():
+    """W4, X5: what cites a source does not outlive it, neither its turn nor what is left of it."""
+    asked = {"tokenizer": WordTokenizer(), "budget": BUDGET, "principals": ["staff"]}
+    made = proceed(Session(), "The fuse?", found(["fuse"], 2), **asked)
+    session = made.session.with_answer("The fuse is looked after in BOOK-77 [1].")
     for thing in THINGS[:12]:
-        made = proceed(session, f"The {thing}?", found([thing]), principals=["staff"], **asked)
-        session = made.session.with_answer("Yes.")
-    assert {record.chunk_id for record in session.past} >= {"fuse-0", "fuse-1"}
-    assert "The fuse is looked after" in json.dumps(session_to_json(session))
+        made = proceed(session, f"The {thing}?", found([thing]), **asked)
+        session = made.session.with_answer("Yes, it is written there. " * 20)
+    assert "fuse-0" in {entry.chunk_id for entry in session.carried}
+    assert "BOOK-77" in json.dumps(session_to_json(session))
+    kept = {c.id: c.content_hash for h in session.held for c in h.chunks}
+    kept |= {entry.chunk_id: entry.content_hash for entry in session.cited()}
 
-    made = proceed(session, "So?", **asked)
+    still = proceed(session, "So?", current=kept, **asked)
+    gone = proceed(
+        session, "So?", current={k: v for k, v in kept.items() if k != "fuse-0"}, **asked
+    )
 
-    everything = json.dumps([made.openai(), session_to_json(made.session), repr(made)])
+    assert "BOOK-77" in json.dumps(still.openai())
+    everything = json.dumps([gone.openai(), session_to_json(gone.session), repr(gone)])
     assert "fuse-" not in everything
-    assert "looked after, see" not in everything
+    assert "BOOK-77" not in everything
 
 
 TWICE = "The pump starts at one bar and stops at three bar each day."
@@ -286,7 +301,6 @@ SHUT = {**OPEN, "id": "q", "document_id": "Q", "source": "hr/plan.md", "score": 
         (["hr"], "r2", None, [OPEN, SHUT], ["hr/plan.md"]),
         (["hr"], "r1", None, [], ["hr/plan.md"]),
         (["hr", "it"], "r1", None, [], ["hr/plan.md"]),
-        ([], "r1", None, [], []),
     ],
 )
 def test_a_copy_that_may_no_longer_be_read_is_no_longer_named(readers, root, current, again, named):
@@ -309,9 +323,7 @@ def test_a_copy_that_may_no_longer_be_read_is_no_longer_named(readers, root, cur
     assert made.reuse.repacked == ""
 
 
-@pytest.mark.parametrize(
-    "changed", [{"principals": ["b"]}, {"state_root": "other"}, {"current": {}}]
-)
+@pytest.mark.parametrize("changed", [{"state_root": "other"}, {"current": {}}])
 @pytest.mark.parametrize("known", ["none", "some"])
 def test_a_block_whose_chunks_nobody_knows_leaves_with_any_change(known, changed):
     """X5, W4: nobody can be asked who may read it, so it stays only while nothing changed."""
@@ -324,48 +336,6 @@ def test_a_block_whose_chunks_nobody_knows_leaves_with_any_change(known, changed
 
     assert len(proceed(session, "So?", **asked).context.blocks) == 2
     assert len(proceed(session, "So?", found(["pump"], 2)[1:], **asked, **changed).session.held) < 2
-
-
-def test_what_was_told_again_later_does_not_reach_another_reader():
-    """X5, W4: an answer may repeat an earlier one, and a question what an answer told."""
-    asked = {
-        "tokenizer": WordTokenizer(),
-        "budget": Budget(window=None, documents=40, conversation=900),
-    }
-    secret = [{"id": "s", "source": "secret.md", "text": "The code of the vault is 4711.",
-               "principals": ["boss"]}]  # fmt: skip
-    hello = proceed(Session(), "Hello?", principals=["boss"], **asked).session.with_answer("Hello.")
-    first = proceed(hello, "The code?", secret, principals=["boss"], **asked)
-    session = first.session.with_answer("It is 4711.")
-    for thing in THINGS[:4]:
-        made = proceed(session, f"The {thing}?", found([thing], 2), principals=["boss"], **asked)
-        session = made.session.with_answer("Yes.")
-    assert "s" in {record.chunk_id for record in session.past}
-    session = session.with_answer("As I said, it is 4711.")
-    made = proceed(session, "Who changes 4711?", principals=["boss"], **asked)
-
-    others = proceed(made.session.with_answer("The warden."), "So?", **asked)
-
-    everything = json.dumps([others.openai(), session_to_json(others.session)])
-    assert "4711" not in everything
-    assert "warden" not in everything
-    said = [message["content"] for message in others.openai()]
-    assert said[0].endswith("Hello?")
-    assert said[1:] == ["Hello.", "The code?", "So?"]
-
-
-def test_what_left_is_still_kept_from_another_reader():
-    """X5: a deleted chunk leaves, an answer that does not cite it stays, but not for others."""
-    asked = {"tokenizer": WordTokenizer(), "budget": BUDGET}
-    secret = [{**c, "principals": ["staff"]} for c in found(["fuse"], 2)]
-    made = proceed(Session(), "The fuse?", secret, principals=["staff"], **asked)
-    session = made.session.with_answer("Every eleven weeks.")
-
-    same = proceed(session, "So?", principals=["staff"], current={}, **asked).session
-    other = proceed(same.with_answer("Yes."), "So?", current={}, **asked)
-
-    assert "eleven" in json.dumps(session_to_json(same))
-    assert "eleven" not in json.dumps(session_to_json(other.session))
 
 
 def test_a_newer_version_is_cited_for_itself():
@@ -383,20 +353,17 @@ def test_a_newer_version_is_cited_for_itself():
     assert "Weekly" not in said
 
 
-@pytest.mark.parametrize(("gain", "why"), [(0.0, "withdrawn, cheaper"), (1.0, "withdrawn")])
-def test_all_reasons_for_writing_anew_are_said(gain, why):
+def test_all_reasons_for_writing_anew_are_said():
     """W4: that something may not be sent any more is said whatever else came to it."""
     ample = Budget(window=None, documents=9_000, conversation=2_000)
-    asked = {"tokenizer": WordTokenizer(), "budget": ample, "prices": TokenPrices(gain=1.0)}
-    secret = [{**c, "principals": ["staff"]} for c in found(["fuse"], 2)]
-    things = [*found(["pump"]), *secret]
-    session = proceed(Session(), "All?", things, principals=["staff"], **asked).session
+    asked = {"tokenizer": WordTokenizer(), "budget": ample, "prices": TokenPrices(cached=0.0)}
+    session = proceed(Session(), "All?", [*found(["pump"]), *found(["fuse"], 2)], **asked).session
     for thing in THINGS[1:4]:
-        session = proceed(session, "And?", found([thing]), principals=["staff"], **asked).session
+        session = proceed(session, "And?", found([thing]), **asked).session
+    hashes = {c.id: c.content_hash for h in session.held for c in h.chunks if "fuse" not in c.id}
+    again = {**asked, "prices": TokenPrices(cached=1.0), "current": hashes}
 
-    made = proceed(session, "So?", found(["pipe"]), **{**asked, "prices": TokenPrices(gain=gain)})
-
-    assert made.reuse.repacked == why
+    assert proceed(session, "So?", found(["pipe"]), **again).reuse.repacked == "withdrawn, cheaper"
 
 
 @pytest.mark.parametrize(
@@ -473,8 +440,8 @@ def test_a_session_goes_on_as_it_began():
         session_from_json({**record, "version": 99})
     with pytest.raises(BadInput, match="damaged"):
         session_from_json({**record, "held": [{}]})
-    with pytest.raises(BadInput, match="damaged"):
-        session_from_json({**record, "at": []})
+    with pytest.raises(BadInput, match="reads 2; begin a new session"):
+        session_from_json({**record, "version": 1})
     with pytest.raises(BadOption, match="in tokens"):
         proceed(
             Session(),
@@ -489,34 +456,25 @@ def test_a_session_goes_on_as_it_began():
         format=builtin_recipes()["agent-session"].format.__class__(),
     )
     assert proceed(Session(), "So?", found(["pump"], 1), recipe=parts, tokenizer=WordTokenizer())
-    for wrong in ({"first": 0}, {"more": 101}):
-        with pytest.raises(BadOption, match="pace"):
-            FillRate(**wrong)
-    for wrong in ({"cached": 2.0}, {"turns": -1}, {"gain": 2.0}):
-        with pytest.raises(BadOption, match="prices"):
-            TokenPrices(**wrong)
+    with pytest.raises(BadOption, match="prices"):
+        TokenPrices(cached=2.0)
 
 
 @pytest.mark.parametrize(
     ("path", "value", "named"),
     [
-        (["step"], "3", "step"),
-        (["step"], -1, "step"),
         (["markers"], None, "markers"),
         (["markers"], 1, "above markers"),
         (["segments"], "abc", "segments"),
         (["segments"], [5], "segments[0]"),
         (["principals"], "boss", "principals"),
-        (["at"], ["x"] * 4, "at[0]"),
-        (["at"], {}, "at"),
         (["reuse", "documents_reused"], "x", "reuse.documents_reused"),
         (["state_root"], 7, "state_root"),
         (["pieces", 0], ["a", "b"], "pieces[0][1]"),
         (["pieces", 0], ["a"], "pieces[0]"),
         (["turns", 0, "pinned"], "yes", "turns[0].pinned"),
-        (["turns", 0, "extra"], 5, "turns[0].extra"),
+        (["turns", 0, "message"], {"role": 5}, "message 1 must have a role"),
         (["turns", 1, "cited", 0, "marker"], "1", "turns[1].cited[0].marker"),
-        (["held", 0, "since"], None, "held[0].since"),
         (["held", 0, "block", "text"], None, "held[0].block.text"),
         (["held", 0, "block", "page"], "7", "held[0].block.page"),
         (["held", 0, "block", "score"], "7", "held[0].block.score"),
@@ -581,7 +539,7 @@ def test_a_session_does_not_end_of_its_own_notes():
         reasons |= {d.reason for d in made.conversation.history.trace.decisions}
         session = made.session.with_answer(f"It is closed [{made.context.citations[-1].marker}].")
 
-    assert session.step == 60
+    assert len(session.carried) > 30
     assert "citation_left_out" in reasons
 
 
@@ -590,7 +548,7 @@ def test_a_session_that_cannot_fit_says_what_would_do():
     small = Budget(
         window=120, documents=60, conversation=20, system=10, query=10, generation=10, buffer=10
     )
-    asked = {"tokenizer": WordTokenizer(), "history": History(verbatim=1)}
+    asked = {"tokenizer": WordTokenizer(), "verbatim": 1}
 
     with pytest.raises(BudgetTooSmall) as refused:
         proceed(Session(), "The pump?", found(["pump"], 1), budget=replace(small, documents=1,

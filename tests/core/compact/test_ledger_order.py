@@ -145,7 +145,7 @@ def said_in(ledger):
 def test_more_room_never_loses_what_less_kept(seed, room, more, whole):
     """A3: of the same texts, a larger ledger says all that a smaller one says."""
     origins = origins_of(seed)
-    found = find_quotes(origins, "Where is boat_77?", "", "en")
+    found = find_quotes(origins, "Where is boat_77?", "")
     quotes = found._replace(excerpts=list(found.excerpts))
     ranked = rank_values(origins, frozenset(), frozenset(), frozenset(), len(origins))
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.stages.compress.unit_index import index_units, unit_terms
+from foveate.core.stages.compress.unit_words import read_units
 from foveate.core.text import word_arrays
+from foveate.core.text.terms import document_terms, keys
 from foveate.core.text.word_arrays import batches, number_of, read_words
 from foveate.core.text.words import ALPHABET, split_words
 from foveate.testing.strategies import texts
@@ -44,10 +45,10 @@ def test_words_are_those_of_the_definition(found: list[str]) -> None:
 @given(st.lists(st.one_of(texts(), st.sampled_from(ODD)), max_size=5))
 def test_terms_are_those_of_the_definition(units: list[str]) -> None:
     """S8, D1: each unit has the terms that its text has by itself, as often."""
-    index = index_units(units)
+    index = read_units(units)
     terms, at = index.terms.tolist(), 0
     for unit, size in zip(units, index.sizes.tolist(), strict=True):
-        assert Counter(terms[at : at + size]) == Counter(unit_terms(unit))
+        assert Counter(terms[at : at + size]) == Counter(map(number_of, keys(document_terms(unit))))
         at += size
     assert at == len(terms)
 
@@ -56,11 +57,11 @@ def test_terms_are_those_of_the_definition(units: list[str]) -> None:
 def test_texts_are_read_in_batches(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     """B7: the numbers are the same however many texts are read at once."""
     units = [*ODD, "the weir " * 40, *ODD]
-    whole = index_units(units)
+    whole = read_units(units)
     monkeypatch.setattr(word_arrays, "BATCH", size)
     ranges = list(batches(units))
 
     assert [n for a, b in ranges for n in range(a, b)] == list(range(len(units)))
     assert all(sum(map(len, units[a:b])) <= size or b == a + 1 for a, b in ranges)
-    for one, other in zip(whole, index_units(units), strict=True):
+    for one, other in zip(whole, read_units(units), strict=True):
         assert one.tolist() == other.tolist()

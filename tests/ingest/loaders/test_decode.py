@@ -48,9 +48,12 @@ SENTENCE = "Über Mängel, à la carte: the valve opens at 3 bar.\r\n"
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
-def test_unicode_without_a_mark_is_told_by_its_nul_bytes(encoding: str) -> None:
-    """T2: text of few bytes a character leaves the other bytes NUL."""
-    assert to_utf8(SENTENCE.encode(encoding)) == (SENTENCE.encode(), encoding)
+def test_unicode_without_a_mark_is_read_where_it_is_named(encoding: str) -> None:
+    """X2: nothing else says the order of its bytes."""
+    data = SENTENCE.encode(encoding)
+    with pytest.raises(BadInput, match="binary, not text: a NUL byte"):
+        to_utf8(data)
+    assert to_utf8(data, named=encoding) == (SENTENCE.encode(), encoding)
 
 
 def test_western_text_is_read_as_windows_1252_and_named() -> None:
@@ -91,7 +94,7 @@ def test_binary_data_is_not_guessed(data: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["klingon", "zlib", "\0", "windows-9999", "punycode", "unicode_escape"]
+    "name", ["klingon", "zlib", "\0", "windows-9999", "punycode", "unicode_escape", "utf-16"]
 )
 def test_an_unknown_encoding_is_refused_with_a_near_one(name: str) -> None:
     """X2: the error names what Python knows."""

@@ -7,9 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from documents import read
-from foveate.ingest.loaders.html_tables import merge_cells
-from foveate.ingest.loaders.page import Page
-from foveate.ingest.loaders.tags import Tag, parse_attributes, parse_tags
+from foveate.ingest.loaders.tags import parse_attributes, parse_tags
 
 PIECES = st.sampled_from(
     [
@@ -66,7 +64,8 @@ def test_any_input_gives_a_text_with_its_headings(html: str) -> None:
         ("log<sup>in</sup> M<sup>r</sup> 1980<sup>s</sup> a<sup>b 3</sup>", "login Mr 1980s ab 3"),
         ("m<sup>2<div>For 3 rooms</div>1 to 4", "m²\n\nFor 3 rooms\n\n1 to 4"),
         ("<ul><li>was <s>10<li>now 8</ul><p>Open", "- was\n- now 8\n\nOpen"),
-        ("<div><del>Old.<h2>New</h2>Fee</div>", "## New\n\nFee"),
+        ("<div><del>Old.<h2>Older</h2>Fee</div>New", "New"),
+        ("<p>Fee <s>500<h2>New</h2>450", "Fee\n\n## New\n\n450"),
         ("<del>Old.<p>Older.</p></del>New", "New"),
     ],
 )
@@ -210,52 +209,6 @@ def test_what_is_unclosed_in_a_cell_ends_with_it(cell: str, ends: str) -> None:
         "",
         "After.",
     ]
-
-
-@pytest.mark.parametrize(
-    ("cell", "row"),
-    [
-        ("<ul><li>one<li>two", "| A-1\n\n- one\n- two\n\n"),
-        ("<dl><dt>one<dd>two", "| A-1\n\none\ntwo\n\n"),
-        ("<ul><li>one<ol><li>two", "| A-1\n\n- one\n  1. two\n\n"),
-    ],
-)
-@pytest.mark.parametrize("end", ["", "</div>"])
-def test_a_table_without_end_does_not_swallow_the_page(cell: str, row: str, end: str) -> None:
-    """T2 U1: a list in its last cell is a block, and what follows is no text of the row."""
-    after = "<p>After.<h2>More</h2><p>Then.<table><tr><th>a<th>b<tr><td>1<td><ul><li>2</table>"
-    found = read(
-        "page.html", f"<div><table><tr><th>id<th>what<tr><td>A-1<td>{cell}{end}{after}"
-    ).text
-
-    assert found == (f"| id | what |\n{row}After.\n\n## More\n\nThen.\n\n| a | b |\n| 1 | 2 |")
-
-
-def test_paragraphs_behind_a_table_without_end_are_blocks() -> None:
-    """T2 U1: though they are in its last cell, as the page is written."""
-    found = read(
-        "page.html", "<body><table><tr><th>id<th>what<tr><td>A-1<td>one<p>After.<p>Then.</body>"
-    ).text
-
-    assert found == "| id | what |\n| A-1 | one\n\nAfter.\n\nThen."
-
-
-def test_tables_without_end_are_read_twice_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
-    """X2: however many there are."""
-    calls = 0
-    handle_tag = Page.handle_tag
-
-    def counted(page: Page, tag: Tag) -> None:
-        nonlocal calls
-        calls += 1
-        handle_tag(page, tag)
-
-    monkeypatch.setattr(Page, "handle_tag", counted)
-    unit = "<div><table><tr><th>a<th>b<tr><td>1<td><ul><li>2</div>"
-    tags = len(list(merge_cells(parse_tags(unit * 500))))
-    read("page.html", unit * 500)
-
-    assert calls == 2 * tags
 
 
 def test_cells_that_span_are_in_each_row_and_column() -> None:

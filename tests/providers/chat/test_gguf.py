@@ -30,7 +30,7 @@ def test_the_laws_of_models_in_process():
 
 
 def test_the_laws_of_models_over_openais_protocol(monkeypatch):
-    """F8: the same weights behind llama.cpp's own server, through the official client."""
+    """F8: the same weights behind llama.cpp's own server, by its address."""
     monkeypatch.setenv("FOVEATE_MODEL_KEY", KEY)
     model = load_model(local_name())
     check_model(model)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from foveate.core.errors import BadOption, ExternalError
-from foveate.providers import json_request
+from foveate.providers.chat import http_client
 from foveate.providers.chat.http_client import ollama_url
 from foveate.providers.embedders import load_embedder
 from foveate.providers.embedders.remote import OllamaEmbedder, OpenAIEmbedder
@@ -137,7 +137,7 @@ def test_a_key_in_the_address_is_refused_unseen(url: str):
 
 def test_an_answer_without_an_end_is_not_read_to_its_end(embedder, server, monkeypatch):
     """X6: what a server sends is bounded."""
-    monkeypatch.setattr(json_request, "MAX_ANSWER_BYTES", 1_000)
+    monkeypatch.setattr(http_client, "MAX_ANSWER_BYTES", 1_000)
     server.answer = lambda *asked: (200, b" " * 2_000 + speak(*asked)[1])
     with pytest.raises(ExternalError, match="sent more than"):
         embedder.embed(["one"])

@@ -199,7 +199,6 @@ def test_every_answer_carries_the_headers(service, how, path, status):
         {"proxies": ("proxy.example",)},
         {"rate": "often"},
         {"rate": "0/minute"},
-        {"rate_store": "http://redis"},
     ],
 )
 def test_settings_that_let_everybody_in_are_refused(settings):

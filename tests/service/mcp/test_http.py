@@ -52,8 +52,8 @@ def test_an_agent_works_over_http(service, mode):
         told = agent.refused("assemble", query=QUERY, budget=1)
 
     assert names == [
-        *("assemble", "search", "check_answer", "compact", "expand"),
-        *("observed", "list_documents", "get_document"),
+        *("assemble", "search", "check_answer", "expand"),
+        *("list_documents", "get_document"),
     ]
     assert found["token_count"] <= 200
     assert checked.structured_content["clean"]

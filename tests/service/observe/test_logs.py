@@ -10,10 +10,11 @@ import re
 import subprocess
 import sys
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 
-from foveate.service.observe.logs import JsonFormatter, PlainFormatter
+from foveate.service.observe.logs import LogFormatter
 from service_logs import running
 from source_tree import ROOT
 
@@ -124,7 +125,7 @@ def failure() -> Exception:
         return error
 
 
-@pytest.mark.parametrize("kind", [JsonFormatter, PlainFormatter])
+@pytest.mark.parametrize("kind", [LogFormatter, partial(LogFormatter, plain=True)])
 def test_an_error_is_its_kind_and_its_place(logged, kind):
     """F7: what errors say is withheld, with their causes' names and the place kept."""
     quiet = logged(kind(content=False), "foveate.service", "a fault", exc_info=failure())
@@ -141,9 +142,9 @@ def test_an_error_is_its_kind_and_its_place(logged, kind):
 
 def test_what_other_libraries_say_is_withheld(logged):
     """F7: a foreign record keeps its logger, level and place; its words only with content."""
-    quiet = json.loads(logged(JsonFormatter(content=False), "asyncio", "task %r", "plantedtask"))
-    told = json.loads(logged(JsonFormatter(content=True), "asyncio", "task %r", "plantedtask"))
-    ours = json.loads(logged(JsonFormatter(content=False), "uvicorn.error", "Started server"))
+    quiet = json.loads(logged(LogFormatter(content=False), "asyncio", "task %r", "plantedtask"))
+    told = json.loads(logged(LogFormatter(content=True), "asyncio", "task %r", "plantedtask"))
+    ours = json.loads(logged(LogFormatter(content=False), "uvicorn.error", "Started server"))
 
     assert quiet["logger"] == "asyncio"
     assert quiet["level"] == "error"
@@ -152,7 +153,7 @@ def test_what_other_libraries_say_is_withheld(logged):
     assert ours["message"] == "Started server"
 
 
-@pytest.mark.parametrize("kind", [JsonFormatter, PlainFormatter])
+@pytest.mark.parametrize("kind", [LogFormatter, partial(LogFormatter, plain=True)])
 def test_no_text_can_forge_a_line(logged, kind):
     """F7: line ends and control characters in a value stay within its line."""
     line = logged(

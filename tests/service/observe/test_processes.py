@@ -9,7 +9,7 @@ import stat
 
 import httpx
 
-from foveate.service.observe.processes import (
+from foveate.service.observe.metrics import (
     FOLDER_VARIABLE,
     PREFIX,
     shared_metrics_folder,

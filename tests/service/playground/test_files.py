@@ -10,7 +10,7 @@ import pytest
 
 from foveate.core.stages.order import LOST_IN_THE_MIDDLE
 from foveate.pipeline.reason_messages import REASON_SENTENCES
-from foveate.service.playground.routes import POLICY, load_page
+from foveate.service.playground.routes import POLICY, load_files
 from service_server import problem
 from source_tree import PACKAGE, short
 
@@ -63,7 +63,7 @@ def test_every_link_of_the_page_leads_to_a_file(service):
 def test_parts_are_kept_for_good_and_the_page_is_asked_for_again(service):
     """F5: the parts' addresses change with their content, so no browser mixes two versions."""
     whole = service.get("/playground/")
-    part = next(name for name in load_page().parts if name.endswith("js/main.js"))
+    part = next(name for name in load_files() if name.endswith("js/main.js"))
     kept = service.get(f"/playground/{part}")
     again = service.get("/playground/", headers={"If-None-Match": whole.headers["etag"]})
 
@@ -75,8 +75,9 @@ def test_parts_are_kept_for_good_and_the_page_is_asked_for_again(service):
 
 def test_the_chart_library_is_that_of_the_installed_package(service):
     """F5: charts need no network, and travel packed."""
-    answer = service.get("/playground/plotly.min.js")
-    plain = service.get("/playground/plotly.min.js", headers={"Accept-Encoding": "identity"})
+    name = next(name for name in load_files() if name.endswith("plotly.min.js"))
+    answer = service.get(f"/playground/{name}")
+    plain = service.get(f"/playground/{name}", headers={"Accept-Encoding": "identity"})
 
     assert answer.headers["content-encoding"] == "gzip"
     assert "content-encoding" not in plain.headers
@@ -105,7 +106,7 @@ def test_what_is_not_of_the_page_is_not_there(service, name):
 
 def test_the_page_knows_what_the_command_line_says(service):
     """D7: the same reason codes and sentences on the page as on the command line."""
-    name = next(name for name in load_page().parts if name.endswith("known.json"))
+    name = next(name for name in load_files() if name.endswith("known.json"))
     known = json.loads(service.get(f"/playground/{name}").content)
 
     assert known["sentences"] == dict(REASON_SENTENCES)

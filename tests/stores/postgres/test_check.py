@@ -20,7 +20,7 @@ DAMAGE = [
     ("rows", "INSERT INTO {s}.scan SELECT -chunk, audience, terms, norm, vector FROM {s}.scan"),
     ("words", "DELETE FROM {s}.postings WHERE term = 'granite'"),
     ("words", "UPDATE {s}.postings SET audience = 0"),
-    ("words", "UPDATE {s}.postings SET document = document + 100000"),
+    ("words", "UPDATE {s}.postings SET first = first + 100000"),
     ("vectors", "UPDATE {s}.scan SET norm = norm + 1"),
     ("vectors", "UPDATE {s}.scan SET terms = terms + 1"),
     ("vectors", "UPDATE {s}.scan SET audience = audience + 1"),

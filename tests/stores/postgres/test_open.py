@@ -94,7 +94,6 @@ def test_a_reader_needs_to_read_and_no_more(new_schema: Callable[[], str], admin
     admin.execute(
         f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO reader"
     )
-    admin.execute(f"GRANT USAGE ON SEQUENCE {schema}.ids TO reader")
     with closing(open_store(url.replace("postgres@", "reader@"), create=False)) as store:
         root = store.state_root()
         entry.put(store)
@@ -104,9 +103,9 @@ def test_a_reader_needs_to_read_and_no_more(new_schema: Callable[[], str], admin
 
 
 def test_a_schema_of_another_version_is_refused(new_schema, monkeypatch):
-    """T1, X1: with what to do, and what was open writes no more."""
+    """T1, X1: with what to do."""
     url = new_schema()
-    with closing(opened(url)) as old:
+    with closing(opened(url)):
         said = rf"schema {schema.VERSION} of an older version.* into a new schema"
         monkeypatch.setattr(schema, "VERSION", schema.VERSION + 1)
         for create in (True, False):
@@ -115,7 +114,3 @@ def test_a_schema_of_another_version_is_refused(new_schema, monkeypatch):
         monkeypatch.setattr(schema, "VERSION", 1)
         with pytest.raises(BadInput, match="knows up to 1; update foveate"):
             open_store(url)
-        with pytest.raises(ExternalError, match="newer version of foveate"):
-            corpus(count=1)[0].put(old)
-        with pytest.raises(ExternalError, match="newer version of foveate"), old.batch():
-            pytest.fail("a batch began")

@@ -56,7 +56,7 @@ def test_a_killed_server_process_leaves_the_last_good_state(
         def broken_off() -> None:
             with store.batch():
                 entries[3].put(store)
-                connection = store._current_batch.own_connection()
+                connection = store._batch_connection
                 assert connection is not None
                 os.kill(connection.info.backend_pid, signal.SIGKILL)
                 entries[3].put(store)

@@ -17,7 +17,6 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, chdir, contextmanager
 from pathlib import Path
-from traceback import walk_tb
 from typing import Any
 
 from foveate.batch.engines.tasks import RETRIES, RayEngine, error_summary
@@ -25,8 +24,6 @@ from foveate.core.errors import ExternalError, MissingExtra
 
 _MIB = 1 << 20
 _CONNECT_TIMEOUT = 10.0  # seconds until a cluster that does not answer is none
-_START_ATTEMPTS = 3
-"""Ray gives the programs of a node 15 seconds to start, which a busy machine may need more than."""
 _MAX_FOLDER_LENGTH = 40
 """Characters of a folder in which Ray's sockets (66 more) stay below the 107 that Unix allows."""
 
@@ -91,20 +88,14 @@ def _start_local_cluster(ray: Any, workers: int, home: Path) -> None:
         chdir(home),  # Ray puts the current folder on its workers' module path
         _use_loopback(ray._private.ray_constants),  # noqa: SLF001
     ):
-        for attempts_left in reversed(range(_START_ATTEMPTS)):
-            try:
-                _init_ray(
-                    ray,
-                    f"a local Ray of {workers} workers cannot be started",
-                    num_cpus=workers,
-                    include_dashboard=False,
-                    object_store_memory=max(100, 32 * workers) * _MIB,
-                    _temp_dir=str(home),
-                )
-                break
-            except ExternalError:
-                if not attempts_left:
-                    raise
+        _init_ray(
+            ray,
+            f"a local Ray of {workers} workers cannot be started",
+            num_cpus=workers,
+            include_dashboard=False,
+            object_store_memory=max(100, 32 * workers) * _MIB,
+            _temp_dir=str(home),
+        )
     host = ray.get_runtime_context().gcs_address.rpartition(":")[0].strip("[]")
     if not host.startswith("127.") and host != "::1":
         raise ExternalError(
@@ -157,18 +148,9 @@ def _init_ray(ray: Any, failure: str, **options: Any) -> None:
             warnings.simplefilter("ignore")  # advice for those who call ray themselves
             ray.init(log_to_driver=False, logging_level=logging.ERROR, **options)
     except Exception as error:
-        _end_processes(ray, error)
         raise ExternalError(f"{failure}: {error_summary(error)}") from error
     # What Ray says of dead workers goes to stdout, whatever `log_to_driver` is; answers go there.
     ray._private.worker._worker_logs_enabled = False  # noqa: SLF001 - it has no other switch
-
-
-def _end_processes(ray: Any, error: Exception) -> None:
-    """End those of a node that did not start; Ray leaves them until this process ends."""
-    for frame, _ in walk_tb(error.__traceback__):
-        node = frame.f_locals.get("self")
-        if isinstance(node, ray._private.node.Node):  # noqa: SLF001 - nothing else refers to it
-            node.kill_all_processes(check_alive=False, allow_graceful=False)
 
 
 def _count_processors(ray: Any) -> int:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
-import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -15,50 +13,11 @@ from foveate._version import __version__
 from foveate.batch.engines.engine import TASKS_PER_WORKER, Engine, FailedTask
 from foveate.core.errors import ExternalError, FoveateError, InvalidRequest
 
-
-class Interrupts:
-    """Remembers that Ctrl-C was pressed; `check` raises it."""
-
-    def __init__(self) -> None:
-        self._pressed = False
-
-    def handle_signal(self, *_: object) -> None:
-        """The handler."""
-        self._pressed = True
-
-    def check(self) -> None:
-        """Raise `KeyboardInterrupt` if it was pressed."""
-        if self._pressed:
-            self._pressed = False
-            raise KeyboardInterrupt
-
-
-@contextmanager
-def defer_interrupts() -> Iterator[Interrupts]:
-    """Remember Ctrl-C inside; if it was not checked, it arrives at the end.
-
-    Only the main thread gets signals.
-    """
-    interrupts = Interrupts()
-    if threading.current_thread() is not threading.main_thread():
-        yield interrupts
-        return
-    before = signal.signal(signal.SIGINT, interrupts.handle_signal)
-    try:
-        yield interrupts
-    finally:
-        signal.signal(signal.SIGINT, before)
-        try:
-            interrupts.check()
-        except KeyboardInterrupt:
-            os.kill(os.getpid(), signal.SIGINT)
-
-
 A = TypeVar("A")
 B = TypeVar("B")
 
-_POLL_SECONDS = 0.2
-"""Seconds of waiting between two looks for Ctrl-C."""
+_CANCEL_SECONDS = 0.2
+"""Seconds that tasks which are no longer wanted have to end by themselves."""
 RETRIES = 3
 """Times that a task is tried again whose worker died."""
 
@@ -82,21 +41,12 @@ class RayEngine(Engine):
         task = self._ray.remote(max_retries=RETRIES, num_cpus=1, num_returns="streaming")(
             _stream_task
         )
-        with (
-            defer_interrupts() as ctrl_c,
-            closing(self._running_tasks(task, function, items)) as under_way,
-        ):
+        with closing(self._running_tasks(task, function, items)) as under_way:
             for item, references in under_way:
-                yield item, self._iter_results(references, ctrl_c)
-                ctrl_c.check()
+                yield item, self._iter_results(references)
 
-    def _iter_results(self, references: Any, ctrl_c: Interrupts) -> Iterator[Any]:
-        while True:
-            while not self._ray.wait([references], timeout=_POLL_SECONDS)[0]:
-                ctrl_c.check()
-            ctrl_c.check()
-            if (reference := next(references, None)) is None:
-                return
+    def _iter_results(self, references: Iterable[Any]) -> Iterator[Any]:
+        for reference in references:
             found = self._get_result(reference)
             yield found
             if isinstance(found, FailedTask):
@@ -128,7 +78,7 @@ class RayEngine(Engine):
         task that was not pending"), so tasks that are about to end may do so first.
         """
         ends = {getattr(one, "completed", lambda one=one: one)(): one for one in references}
-        _, running = self._ray.wait(list(ends), num_returns=len(ends), timeout=_POLL_SECONDS)
+        _, running = self._ray.wait(list(ends), num_returns=len(ends), timeout=_CANCEL_SECONDS)
         for end in running:
             self._ray.cancel(ends[end], force=True)
 

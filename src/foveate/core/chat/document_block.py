@@ -8,100 +8,74 @@ from fractions import Fraction
 
 from foveate.core.admission import settle_format
 from foveate.core.assemble import TokenCountCache, assemble
-from foveate.core.chat.history_fit import Summary
-from foveate.core.chat.session import (
-    RevocationResult,
-    SentBlock,
-    Session,
-    SessionPolicy,
-    TokenPrices,
-    past_chunk_from_chunk,
-)
-from foveate.core.chat.turns import Turn
-from foveate.core.chat.zone_demand import ChatOptions, RequestState
+from foveate.core.chat.session import GAIN, SentBlock, Session, TokenPrices, chunk_citation
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption, BudgetTooSmall
-from foveate.core.image_fit import with_captions_alone
 from foveate.core.render import RenderedText, renderer_for_recipe
 from foveate.core.request import Inputs, Recipe
 from foveate.core.stages.dedup.exact import DedupExact, normalise
 from foveate.core.stages.dedup.near import DedupNear, near_copies
 from foveate.core.types import Block, Candidate, Decision, StageTrace, rank
-from foveate.core.zones import Budget
+
+FIRST_FILL, MORE_FILL = 50, 12
+"""Per cent of the document zone that the first turn fills, and each repacking; and later ones."""
+COMPLETE_RENDITIONS = ("verbatim", "stripped")
+MAX_ATTEMPTS = 8
+EXCLUSION_REASONS = {"over_budget", "after_stop", "document_over_budget", "shed"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnState:
-    """One turn while it is made."""
+    """One turn while its documents are made.
 
+    `before`: the session as it was sent; `session`: what may still be sent of it.
+    """
+
+    before: Session
     session: Session
-    left: RevocationResult
     inputs: Inputs
-    terms: SessionPolicy
+    prices: TokenPrices
     tokenizer: Tokenizer
     known: TokenCountCache
-    summary: Summary | None = None
-
-    def request_state(self, budget: Budget, going: frozenset[int] = frozenset()) -> RequestState:
-        """The request, in this budget; `going`: markers that stand in the documents no longer."""
-        session, terms = self.session, self.terms
-        standing, before = self._sent_summary()
-        chat = ChatOptions(
-            turns=session.turns,
-            system=terms.system,
-            history=terms.history,
-            zones=terms.zones,
-            capped=terms.capped,
-            before=before,
-            summary=self.summary,
-            standing=standing,
-            ledger=session.ledger,
-            withdrawn=self.left.turns,
-            live=frozenset(h.block.marker for h in self.left.held) - going,
-        )
-        inputs = replace(self.inputs, budget=budget)
-        return RequestState(inputs=inputs, chat=chat, tokenizer=self.tokenizer, known=self.known)
-
-    def missing_markers(self, run: RequestState, extended: DocumentBlock) -> frozenset[int]:
-        """Markers that turns cite, and that the run takes to stand where they do not."""
-        cited = {entry.marker for turn in self.session.turns for entry in turn.cited}
-        stays = {held.block.marker for held in extended.held}
-        return (run.chat.live or frozenset()) & cited - stays
-
-    def _sent_summary(self) -> tuple[Summary | None, tuple[Turn | None, ...]]:
-        """The summary sent last, unless it covers a revoked turn, and the turns as shown."""
-        told, shown = self.session.summary, self.session.shown
-        if told is None or not any(n < told.turns for n in self.left.turns):
-            return told, shown
-        return None, (*self.session.turns[: told.turns], *shown[told.turns :])
 
 
-def build_document_block(
-    state: TurnState, run: RequestState, most: int, behind: int
-) -> DocumentBlock:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentBlock:
+    """A document block and how it came about.
+
+    `best`: the best new candidate is in it, or was not excluded for lack of room. `why`: the reason
+    if the block was rewritten. `segments`: its text in the pieces that were added.
+    """
+
+    held: tuple[SentBlock, ...]
+    text: str
+    tokens: int
+    markers: int
+    trace: tuple[StageTrace, ...] = ()
+    best: bool = True
+    why: str = ""
+    segments: tuple[str, ...] = ()
+
+
+def build_document_block(state: TurnState, most: int, behind: int) -> DocumentBlock:
     """The document block, extended or rewritten; `behind`: tokens of the conversation."""
-    session, terms = state.session, state.terms
-    base, state = state.left.held, replace(state, inputs=run.inputs)
-    zone = max(most, 1)
-    pace = terms.pace.more if base else terms.pace.first
-    extended = append_documents(base, state, most=most, added=zone * pace // 100)
-    must = "withdrawn" if len(base) < len(session.held) else ""
-    if extended is not None:
-        extended = replace(extended, why=must)
-    empty = extended is None or not (extended.best or extended.held)
-    if base and (extended is None or not extended.best):
-        rewritten = _repack(state, most, zone * terms.pace.first // 100)
-        if rewritten is not None and (extended is None or rewritten.best):
-            return replace(rewritten, why=", ".join(filter(None, (must, "window"))))
-    elif extended is not None and 0 < len(base) < len(extended.held):
-        rewritten = _repack(state, most, zone * terms.pace.first // 100)
-        if rewritten is not None and terms.prices.is_cheaper_enough(
-            _price(state, extended, behind), _price(state, rewritten, behind)
-        ):
-            return replace(rewritten, why=", ".join(filter(None, (must, "cheaper"))))
-    if extended is None or (empty and run.inputs.candidates):
+    base = state.session.held
+    fill = max(most, 1) * FIRST_FILL // 100
+    extended = append_documents(
+        base, state, most=most, added=max(most, 1) * MORE_FILL // 100 if base else fill
+    )
+    must = "withdrawn" if len(base) < len(state.before.held) else ""
+    made, why = extended, must
+    if base and (extended is None or not extended.best or len(extended.held) > len(base)):
+        rewritten = _repack(state, most, fill)
+        if extended is None or not extended.best:
+            if rewritten is not None and (extended is None or rewritten.best):
+                made, why = rewritten, ", ".join(filter(None, (must, "window")))
+        elif rewritten is not None and _is_cheaper(state, extended, rewritten, behind):
+            made, why = rewritten, ", ".join(filter(None, (must, "cheaper")))
+    if made is None or (not (made.best or made.held) and state.inputs.candidates):
         raise BudgetTooSmall(max(most, 0), max(most, 0) + 1, what="the documents")
-    return extended
+    return replace(made, why=why, segments=_split_segments(state, made))
 
 
 def _repack(state: TurnState, most: int, fill: int) -> DocumentBlock | None:
@@ -109,7 +83,7 @@ def _repack(state: TurnState, most: int, fill: int) -> DocumentBlock | None:
 
     Blocks that stay keep their order and number. If not all cited ones fit, the latest stay.
     """
-    old = state.left.held
+    old = state.session.held
     count, recipe = state.tokenizer.count, state.inputs.recipe
     sizes = [count(render_document_block((held,), recipe).text) + 8 for held in old]
     kept: set[int] = set()
@@ -118,17 +92,16 @@ def _repack(state: TurnState, most: int, fill: int) -> DocumentBlock | None:
         if tokens + sizes[n] <= fill:
             kept.add(n)
             tokens += sizes[n]
-    places = _choose_places(kept, sizes, state.terms.prices, max(fill, tokens))
+    places = _choose_places(kept, sizes, state.prices, max(fill, tokens))
     base = tuple(old[n] for n in places)
     left = fill - sum(sizes[n] for n in places)
     return append_documents(base, state, most=most, added=max(left, fill // 4))
 
 
 def _order_blocks_to_keep(state: TurnState, found: set[str]) -> list[int]:
-    cited = [entry.chunk_id for turn in state.session.turns for entry in turn.cited]
-    latest = {own: n for n, own in enumerate(cited)}
+    latest = {entry.chunk_id: n for n, entry in enumerate(state.session.cited())}
     ranked = []
-    for n, held in enumerate(state.left.held):
+    for n, held in enumerate(state.session.held):
         ids = held.block.chunk_ids
         if found.isdisjoint(ids):
             if last := [latest[own] for own in ids if own in latest]:
@@ -156,16 +129,23 @@ def _choose_places(
     return best
 
 
-def _price(state: TurnState, extended: DocumentBlock, behind: int) -> Fraction:
-    same = count_reused_tokens(state, extended)
-    if extended.text == state.session.text:
-        same += behind
-    return state.terms.prices.price(extended.tokens + behind, same)
+def _is_cheaper(
+    state: TurnState, extended: DocumentBlock, rewritten: DocumentBlock, behind: int
+) -> bool:
+    """Whether the rewritten block saves enough; `behind`: tokens of what follows it."""
+
+    def price(made: DocumentBlock) -> Fraction:
+        same = count_reused_tokens(state, made)
+        if made.text == state.before.text:
+            same += behind
+        return state.prices.price(made.tokens + behind, same)
+
+    return price(rewritten) < price(extended) * (1 - GAIN)
 
 
 def count_reused_tokens(state: TurnState, extended: DocumentBlock) -> int:
     """Tokens of the block's identical prefix, up to the end of a block."""
-    before = state.session
+    before = state.before
     if not before.segments:
         return 0
     if extended.text.startswith(before.text):
@@ -181,38 +161,16 @@ def count_reused_tokens(state: TurnState, extended: DocumentBlock) -> int:
     return state.tokenizer.count(shared.text)
 
 
-def split_segments(state: TurnState, extended: DocumentBlock) -> tuple[str, ...]:
+def _split_segments(state: TurnState, made: DocumentBlock) -> tuple[str, ...]:
     """The block's text in the pieces that were added, as far as they still stand there."""
     kept: list[str] = []
     at = 0
-    for segment in state.session.segments:
-        if not extended.text.startswith(segment, at):
+    for segment in state.before.segments:
+        if not made.text.startswith(segment, at):
             break
         kept.append(segment)
         at += len(segment)
-    return (*kept, extended.text[at:]) if at < len(extended.text) else tuple(kept)
-
-
-COMPLETE_RENDITIONS = ("verbatim", "stripped")
-MAX_ATTEMPTS = 8
-EXCLUSION_REASONS = {"over_budget", "after_stop", "document_over_budget", "shed"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentBlock:
-    """A document block and how it came about.
-
-    `best`: the best new candidate is in it, or was not excluded for lack of room. `why`: the reason
-    if the block was rewritten.
-    """
-
-    held: tuple[SentBlock, ...]
-    text: str
-    tokens: int
-    markers: int
-    trace: tuple[StageTrace, ...] = ()
-    best: bool = True
-    why: str = ""
+    return (*kept, made.text[at:]) if at < len(made.text) else tuple(kept)
 
 
 def render_document_block(held: Sequence[SentBlock], recipe: Recipe) -> RenderedText:
@@ -321,7 +279,6 @@ def _append_context(
             return None
         budget = replace(inputs.budget, documents=left, window=None)
         fresh = replace(inputs, candidates=new, recipe=recipe, budget=budget, messages=())
-        fresh = with_captions_alone(fresh)
         try:
             context = assemble(fresh, state.tokenizer, state.known)
         except BudgetTooSmall:
@@ -385,11 +342,9 @@ def _number_blocks(
         )
         changed = replace(block, marker=marker, summary=summary)
         copies = tuple(
-            past_chunk_from_chunk(chunks[source.chunk_id], state.session.step + 1)
+            chunk_citation(chunks[source.chunk_id])
             for source in block.corroborating
             if source.chunk_id in chunks
         )
-        added.append(
-            SentBlock(block=changed, chunks=known, since=state.session.step + 1, copies=copies)
-        )
+        added.append(SentBlock(block=changed, chunks=known, copies=copies))
     return added, markers

@@ -7,55 +7,55 @@ if rewriting is cheaper. Blocks that stay keep their numbers, and no number is g
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from foveate.core.assemble import TokenCountCache
 from foveate.core.blocks import citations_from_blocks
-from foveate.core.chat.anthropic import add_cache_breakpoints, anthropic_messages
+from foveate.core.chat.citation_note import unique_citations
 from foveate.core.chat.document_block import (
     DocumentBlock,
     TurnState,
     build_document_block,
     count_reused_tokens,
     render_document_block,
-    split_segments,
 )
-from foveate.core.chat.history import FittedHistory
-from foveate.core.chat.history_fit import Summary
-from foveate.core.chat.request import Conversation, request_limit, request_too_small_error
-from foveate.core.chat.session import Reuse, Session, SessionPolicy, collect_past_chunks, revoke
-from foveate.core.chat.turns import (
-    SYSTEM_ROLES,
-    Message,
-    Turn,
-    count_message_tokens,
-    merge_joined,
-    role_and_text,
+from foveate.core.chat.history import FittedHistory, Summary
+from foveate.core.chat.request import (
+    Conversation,
+    Documents,
+    build_or_say_what_fits,
+    fit_request,
 )
-from foveate.core.chat.zone_demand import (
+from foveate.core.chat.request_state import (
+    ChatOptions,
     RequestState,
-    ZoneDemand,
-    allocate_zones,
-    check_lengths,
     filter_permitted,
-    measure_demand,
-    system_messages,
+    request_state,
 )
+from foveate.core.chat.session import Reuse, Session, SessionPolicy, revoke
+from foveate.core.chat.turns import Front, Turn, role_and_text
+from foveate.core.chat.writers import add_cache_breakpoints
 from foveate.core.contracts import Tokenizer
-from foveate.core.errors import BadInput, BadOption, BudgetTooSmall
+from foveate.core.errors import BadInput, BadOption
 from foveate.core.manifest import build_manifest, canonical_recipe, digest
 from foveate.core.measure import LazyMetrics, compute_metrics
 from foveate.core.request import Inputs
 from foveate.core.text.profile import holding_profiles
 from foveate.core.types import Context, Number
 from foveate.core.weak_evidence import WEAK_EVIDENCE, shown_documents, why_weak
-from foveate.core.window import CLOSING, SLACK, close_context, count_messages
+from foveate.core.window import CLOSING
 from foveate.core.zones import Budget
 
-MAX_ATTEMPTS = 8
+RequestPieces = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _SessionDocuments(Documents):
+    """The documents of a turn, and the block that they are."""
+
+    block: DocumentBlock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,21 +81,14 @@ class TurnRequest:
 
     def anthropic(self) -> dict[str, Any]:
         """The request for Anthropic's client, with at most four cache breakpoints."""
-        request = anthropic_messages(self.conversation.messages)
-        places = [(-1, len(request["system"]) - 1)] if "system" in request else []
+        request = self.conversation.anthropic()
+        places = [(-1, -1)] if "system" in request else []
         said = request["messages"]
         segments = len(self.session.segments)
         if segments and not isinstance(said[0]["content"], str):
             places.append((0, segments - 1))
-        places += [
-            (n, _last_block_index(said[n])) for n in (len(said) - 3, len(said) - 1) if n >= 0
-        ]
-        return add_cache_breakpoints(request, places)
-
-
-def _last_block_index(message: Mapping[str, Any]) -> int:
-    content = message["content"]
-    return 0 if isinstance(content, str) else len(content) - 1
+        last = {n for n in (len(said) - 3, len(said) - 1) if n >= 0}
+        return add_cache_breakpoints(request, [*places, *((n, -1) for n in last)])
 
 
 @holding_profiles
@@ -125,237 +118,133 @@ def next_turn(
         raise BadOption("session: give the documents' budget in tokens, and no characters")
     inputs = filter_permitted(inputs)
     left = revoke(session, inputs, current)
-    counts: TokenCountCache = {} if known is None else known
-    state = TurnState(session, left, inputs, terms, tokenizer, counts, summary)
-    run = state.request_state(inputs.budget)
-    check_lengths(run)
-    try:
-        return _build_turn(state, inputs.budget)
-    except BudgetTooSmall as error:
-        build = partial(_build_turn, state)
-        raise request_too_small_error(inputs.budget, build, error) from error
-
-
-def _build_turn(state: TurnState, budget: Budget) -> TurnRequest:
-    going: frozenset[int] = frozenset()
-    while True:
-        run = state.request_state(budget, going)
-        room, kept, extended, messages = _attempt_turn(state, run)
-        if not (lost := state.missing_markers(run, extended)):
-            return _finish_turn(state, room, kept, extended, messages)
-        going |= lost
-
-
-def _attempt_turn(
-    state: TurnState, run: RequestState
-) -> tuple[Budget, FittedHistory, DocumentBlock, tuple[Message, ...]]:
-    needs = measure_demand(run)
-    held = state.tokenizer.count(render_document_block(state.left.held, state.inputs.recipe).text)
-    room, kept = _share_zones(run, needs, held)
-    try:
-        return (room, kept, *_fit_documents(state, run, room, kept, SLACK))
-    except BudgetTooSmall:
-        return (room, kept, *_fit_documents(state, run, room, kept, 0))
-
-
-def _fit_documents(
-    state: TurnState, run: RequestState, room: Budget, kept: FittedHistory, slack: int
-) -> tuple[DocumentBlock, tuple[Message, ...]]:
-    over = 0
-    for _ in range(MAX_ATTEMPTS):
-        most = _documents_limit(room, run, kept, slack) - over
-        extended = build_document_block(state, run, most, kept.tokens)
-        messages = _build_messages(state, kept, extended)
-        whole = count_messages(map(role_and_text, merge_joined(messages)), room, state.tokenizer)
-        excess = 0 if room.window is None else whole - request_limit(room)
-        if excess <= 0:
-            return extended, messages
-        over += excess
-    have = room.window or 0
-    raise BudgetTooSmall(have, have + over, what="the request as it is sent")
-
-
-def _share_zones(
-    run: RequestState, needs: Mapping[str, ZoneDemand], held: int
-) -> tuple[Budget, FittedHistory]:
-    documents = needs["documents"]
-    wants = None if documents.wants is None else documents.wants + held
-    staying = ZoneDemand(wants=wants, must=max(held, documents.must))
-    try:
-        return allocate_zones(run, {**needs, "documents": staying})
-    except BudgetTooSmall:
-        return allocate_zones(
-            run, {**needs, "documents": ZoneDemand(wants=wants, must=documents.must)}
-        )
-
-
-def _documents_limit(budget: Budget, run: RequestState, kept: FittedHistory, slack: int) -> int:
-    """What the documents may take, of their zone and of the window but for so many tokens."""
-    zone = budget.documents if budget.documents is not None else request_limit(budget)
-    if budget.window is None:
-        return zone
-    lead = [
-        *system_messages(run.chat.system),
-        *kept.messages,
-        Message(role="user", text=run.inputs.query),
-    ]
-    fixed = count_messages(map(role_and_text, merge_joined(lead)), budget, run.tokenizer)
-    return min(zone, request_limit(budget) - fixed - slack)
-
-
-def _build_messages(
-    state: TurnState, kept: FittedHistory, extended: DocumentBlock
-) -> tuple[Message, ...]:
-    lead = [m for m in kept.messages if m.role in SYSTEM_ROLES]
-    rest = [m for m in kept.messages if m.role not in SYSTEM_ROLES]
-    documents = []
-    if extended.text:
-        text, segments = close_context(extended.text), (*split_segments(state, extended), CLOSING)
-        documents = [Message(role="user", text=text, joined=True, segments=segments)]
-    query = Message(role="user", text=state.inputs.query)
-    return (*system_messages(state.terms.system), *lead, *documents, *rest, query)
-
-
-def _finish_turn(
-    state: TurnState,
-    budget: Budget,
-    kept: FittedHistory,
-    extended: DocumentBlock,
-    messages: tuple[Message, ...],
-) -> TurnRequest:
-    said = tuple(map(role_and_text, merge_joined(messages)))
-    inputs = replace(state.inputs, budget=budget, messages=said[:-1])
-    context = build_turn_context(state, inputs, extended)
-    pieces = build_pieces(messages, budget, state.tokenizer)
-    reuse = compute_reuse(state, extended, pieces)
-    session = build_next_session(state, kept, extended, pieces, reuse)
-    tokens = {
-        "system": count_message_tokens(
-            system_messages(state.terms.system), budget, state.tokenizer
-        ),
-        "conversation": kept.tokens,
-        "documents": extended.tokens,
-        "query": count_messages(said[-1:], budget, state.tokenizer),
-        "request": count_messages(said, budget, state.tokenizer),
-    }
-    conversation = Conversation(
-        context=context,
-        messages=messages,
-        history=kept,
-        budget=budget,
-        tokens=tokens,
-        inputs=inputs,
+    chat = ChatOptions(
+        turns=left.turns,
+        system=terms.system,
+        verbatim=terms.verbatim,
+        slack=None,
+        zones=terms.zones,
+        capped=terms.capped,
+        summary=summary,
+        carried=left.carried,
+        live=frozenset(held.block.marker for held in left.held),
     )
-    return TurnRequest(conversation=conversation, session=session)
+    run = request_state(inputs, chat, tokenizer, known, in_front=True)
+    state = TurnState(
+        before=session,
+        session=left,
+        inputs=run.inputs,
+        prices=terms.prices,
+        tokenizer=tokenizer,
+        known=run.known,
+    )
+    held = tokenizer.count(render_document_block(left.held, inputs.recipe).text)
+
+    def make(run: RequestState, kept: FittedHistory, most: int) -> _SessionDocuments:
+        return _make_documents(replace(state, inputs=run.inputs), most, kept.tokens)
+
+    def build(budget: Budget) -> TurnRequest:
+        conversation, documents = fit_request(run.in_budget(budget), make, held)
+        following = _next_session(state, conversation, documents.block)
+        return TurnRequest(conversation=_say_withdrawn(state, conversation), session=following)
+
+    return build_or_say_what_fits(run, build)
 
 
-RequestPieces = tuple[tuple[str, int], ...]
+def _make_documents(state: TurnState, most: int, behind: int) -> _SessionDocuments:
+    made = build_document_block(state, most, behind)
+    return _SessionDocuments(
+        context=_build_context(state, made),
+        inputs=state.inputs,
+        front=Front((*made.segments, CLOSING)),
+        live=frozenset(held.block.marker for held in made.held),
+        block=made,
+    )
 
 
-def build_turn_context(state: TurnState, inputs: Inputs, extended: DocumentBlock) -> Context:
+def _say_withdrawn(state: TurnState, conversation: Conversation) -> Conversation:
+    """The conversation with a note of how many turns rest on what may not be read any more."""
+    gone = len(state.before.turns) - len(state.session.turns)
+    if not gone:
+        return conversation
+    trace = conversation.history.trace
+    trace = replace(trace, notes={**trace.notes, "withdrawn": gone})
+    return replace(conversation, history=replace(conversation.history, trace=trace))
+
+
+def _build_context(state: TurnState, made: DocumentBlock) -> Context:
     """The whole document block as a context: blocks, citations, trace."""
-    blocks = tuple(h.block for h in extended.held)
-    spans = render_document_block(extended.held, inputs.recipe).spans
+    inputs = state.inputs
+    blocks = tuple(h.block for h in made.held)
+    spans = render_document_block(made.held, inputs.recipe).spans
     blocks = tuple(replace(b, span=s) for b, s in zip(blocks, spans, strict=True))
-    stage, *rest = extended.trace
-    held = len(state.session.held)
-    notes: dict[str, Number] = {"held": held}
-    if extended.why:
-        notes["repacked"] = extended.why
+    stage, *rest = made.trace
+    notes: dict[str, Number] = {"held": len(state.before.held)}
+    if made.why:
+        notes["repacked"] = made.why
     if weak := why_weak(inputs.query, shown_documents(blocks)):  # over all that is held
         notes[WEAK_EVIDENCE] = weak
     others = ({k: n for k, n in one.notes.items() if k != WEAK_EVIDENCE} for one in rest)
     rest = [replace(one, notes=kept) for one, kept in zip(rest, others, strict=True)]
     trace = (replace(stage, notes=notes), *rest)
-    use = extended.tokens / budget if (budget := inputs.budget.documents) else 0.0
-    manifest = build_manifest(inputs, state.tokenizer, extended.text, extended.tokens)
-    before = digest(repr((state.session.text, state.session.markers, manifest.inputs_hash)))
+    use = made.tokens / budget if (budget := inputs.budget.documents) else 0.0
+    manifest = build_manifest(inputs, state.tokenizer, made.text, made.tokens)
+    before = digest(repr((state.before.text, state.before.markers, manifest.inputs_hash)))
     return Context(
-        text=extended.text,
-        token_count=extended.tokens,
+        text=made.text,
+        token_count=made.tokens,
         blocks=blocks,
         citations=citations_from_blocks(blocks, inputs.recipe.format.label),
         trace=trace,
-        metrics=LazyMetrics(lambda: compute_metrics(blocks, (), trace, extended.tokens, use)),
+        metrics=LazyMetrics(lambda: compute_metrics(blocks, (), trace, made.tokens, use)),
         manifest=replace(manifest, inputs_hash=before),
         budget=inputs.budget,
         query=inputs.query,
     )
 
 
-def build_pieces(
-    messages: Sequence[Message], budget: Budget, tokenizer: Tokenizer
-) -> RequestPieces:
+def _next_session(state: TurnState, sent: Conversation, made: DocumentBlock) -> Session:
+    """The session with this turn's question; what may not be sent any more is not kept either."""
+    inputs, kept = state.inputs, sent.history
+    pieces = _build_pieces(sent, state.tokenizer)
+    query = Turn({"role": "user", "content": inputs.query})
+    return Session(
+        turns=(*kept.turns, query),
+        carried=unique_citations((*state.session.carried, *kept.gone)),
+        held=made.held,
+        segments=made.segments,
+        markers=made.markers,
+        pieces=pieces,
+        principals=tuple(sorted(set(inputs.principals))),
+        state_root=inputs.state_root,
+        recipe=canonical_recipe(inputs.recipe).hash,
+        tokenizer=state.tokenizer.fingerprint,
+        reuse=_compute_reuse(state, made, pieces),
+    )
+
+
+def _build_pieces(sent: Conversation, tokenizer: Tokenizer) -> RequestPieces:
     """Hash and tokens of each part of the request, in order; the documents in their segments."""
-    found = []
-    for message in messages:
-        if message.segments:
-            found += [(digest(s), tokenizer.count(s)) for s in message.segments]
-            continue
-        role, text = role_and_text(message)
-        found.append((digest(f"{role}\n{text}"), budget.per_message + tokenizer.count(text)))
+    count, found = tokenizer.count, list[tuple[str, int]]()
+    for message in sent.messages:
+        found += [(digest(s), count(s)) for one in message.front for s in one.segments]
+        role, text = role_and_text(replace(message, front=()))
+        found.append((digest(f"{role}\n{text}"), sent.budget.per_message + count(text)))
     return tuple(found)
 
 
-def compute_reuse(state: TurnState, extended: DocumentBlock, pieces: RequestPieces) -> Reuse:
+def _compute_reuse(state: TurnState, made: DocumentBlock, pieces: RequestPieces) -> Reuse:
     """What this request has in common with the one before it."""
-    before = state.session
-    same_documents = count_reused_tokens(state, extended)
-    old = {h.block.marker for h in before.held}
-    again = tuple(h for h in extended.held if h.block.marker in old)
-    known = max(
-        same_documents,
-        state.tokenizer.count(render_document_block(again, state.inputs.recipe).text),
-    )
+    same_documents = count_reused_tokens(state, made)
     same = 0
-    for now, then in zip(pieces, before.pieces, strict=False):
+    for now, then in zip(pieces, state.before.pieces, strict=False):
         if now != then:
             break
         same += now[1]
     return Reuse(
         documents_reused=same_documents,
-        documents_sent=extended.tokens - same_documents,
-        documents_known=known if again else 0,
+        documents_sent=made.tokens - same_documents,
         request_reused=same,
         request_sent=sum(tokens for _, tokens in pieces) - same,
-        repacked=extended.why,
+        repacked=made.why,
     )
-
-
-def build_next_session(
-    state: TurnState,
-    kept: FittedHistory,
-    extended: DocumentBlock,
-    pieces: RequestPieces,
-    reuse: Reuse,
-) -> Session:
-    """The session with this turn's question; what may not be shown any more is not kept either."""
-    before = state.session
-    stay = [n for n in range(len(before.turns)) if n not in state.left.turns]
-    query = Turn(role="user", text=state.inputs.query)
-    step = before.step + 1
-    return Session(
-        step=step,
-        turns=(*(before.turns[n] for n in stay), query),
-        at=(*(before.at[n] for n in stay), before.step),
-        shown=(*(kept.shown[n] for n in stay), query),
-        held=extended.held,
-        past=collect_past_chunks(state.left, extended.held),
-        segments=split_segments(state, extended),
-        markers=extended.markers,
-        pieces=pieces,
-        principals=tuple(sorted(set(state.inputs.principals))),
-        state_root=state.inputs.state_root,
-        recipe=canonical_recipe(state.inputs.recipe).hash,
-        tokenizer=state.tokenizer.fingerprint,
-        reuse=reuse,
-        summary=_restrict_summary(kept.summary, stay),
-        ledger=kept.ledger,
-    )
-
-
-def _restrict_summary(summary: Summary | None, stay: Sequence[int]) -> Summary | None:
-    if summary is None:
-        return None
-    unread = tuple(place for place, n in enumerate(stay) if n in summary.unread)
-    return replace(summary, turns=sum(n < summary.turns for n in stay), unread=unread)

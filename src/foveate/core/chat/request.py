@@ -1,47 +1,44 @@
-"""The request as a whole (SPEC B1, W2, W3): system prompt, conversation, documents, query."""
+"""The request as a whole (SPEC B1, W2, W3): system prompt, conversation, documents, query.
+
+Conversations and sessions are built by `fit_request`: zones for what each part needs, the history
+fitted to its own, documents in what is left, and all of it counted again as it is sent.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from foveate.core.assemble import TokenCountCache, assemble
-from foveate.core.chat.anthropic import anthropic_messages
+from foveate.core.chat.citation_note import CitationNote, build_citation_note
 from foveate.core.chat.history import FittedHistory
-from foveate.core.chat.openai import openai_messages
-from foveate.core.chat.turns import Message, merge_joined, role_and_text
-from foveate.core.chat.zone_demand import (
+from foveate.core.chat.request_state import (
     ChatOptions,
     RequestState,
-    ZoneDemand,
     allocate_zones,
-    check_lengths,
     filter_permitted,
-    measure_demand,
-    resolve_zones,
-    shared_tokens,
-    system_messages,
+    request_state,
 )
+from foveate.core.chat.turns import Front, Message, put_in_front, role_and_text
+from foveate.core.chat.writers import anthropic_messages, openai_messages
+from foveate.core.chat.zones import shared_tokens
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BudgetTooSmall
-from foveate.core.image_fit import with_captions_alone
 from foveate.core.manifest import build_manifest
 from foveate.core.request import Inputs
-from foveate.core.smallest import MAX_BUDGET
+from foveate.core.smallest import MAX_BUDGET, least_sufficient
 from foveate.core.text.profile import holding_profiles
-from foveate.core.types import Context, Trace
-from foveate.core.window import close_context, count_messages
+from foveate.core.types import Context, Decision, Trace
+from foveate.core.window import close_context
 from foveate.core.zones import Budget
 
 MAX_ATTEMPTS = 8
-NEAR_TOKENS = 16  # tokens; documents that took this much less than they may will not take more
-"""Formats whose text is a JSON list of content parts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """A request that fits: its messages, its documents, and the disposition of every turn.
+    """A request that fits: its messages, its documents, and a decision for every turn.
 
     `budget`: the zones as allocated. `tokens`: of each zone, and of the whole request with framing.
     """
@@ -67,6 +64,23 @@ class Conversation:
         return anthropic_messages(self.messages)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Documents:
+    """The documents of a request: their context, what it was made of, and their text as sent.
+
+    `live`: the markers that stand in them; None: those of earlier requests meant others.
+    """
+
+    context: Context
+    inputs: Inputs
+    front: Front
+    live: frozenset[int] | None = None
+
+
+T = TypeVar("T")
+D = TypeVar("D", bound=Documents)
+
+
 @holding_profiles
 def build_conversation(
     inputs: Inputs, chat: ChatOptions, tokenizer: Tokenizer, known: TokenCountCache | None = None
@@ -76,145 +90,28 @@ def build_conversation(
     Raises as `assemble` does; `BudgetTooSmall` names a sufficient budget, or a query that is too
     long.
     """
-    counts: TokenCountCache = {} if known is None else known
-    run = RequestState(
-        inputs=with_captions_alone(filter_permitted(inputs)),
-        chat=chat,
-        tokenizer=tokenizer,
-        known=counts,
-    )
-    check_lengths(run)
-    try:
-        return _balance_zones(run)
-    except BudgetTooSmall as error:
-        if resolve_zones(run.budget, chat) is None:
-            raise
+    run = request_state(filter_permitted(inputs), chat, tokenizer, known)
 
-        def build(budget: Budget) -> Conversation:
-            return _balance_zones(replace(run, inputs=replace(run.inputs, budget=budget)))
+    def build(budget: Budget) -> Conversation:
+        return fit_request(run.in_budget(budget), _assemble_documents)[0]
 
-        raise request_too_small_error(run.budget, build, error) from error
+    return build_or_say_what_fits(run, build)
 
 
-def request_too_small_error(
-    budget: Budget, build: Callable[[Budget], object], error: BudgetTooSmall
-) -> BudgetTooSmall:
-    """The error that names the least addition to the budget with which `build` succeeds.
-
-    What `error` lacks is tried, one less, then halves; `error` itself if no addition is enough.
-    """
-
-    def works(more: int) -> bool:
-        window = None if budget.window is None else budget.window + more
-        try:
-            build(replace(budget, documents=(budget.documents or 0) + more, window=window))
-        except BudgetTooSmall:
-            return False
-        return True
-
-    low, high = 0, max(error.needed - error.budget, 1)
-    while high < MAX_BUDGET and not works(high):
-        low, high = high, 2 * high
-    if high >= MAX_BUDGET:
-        return error
-    middle = high - 1
-    while high - low > 1:
-        low, high = (low, middle) if works(middle) else (middle, high)
-        middle = (low + high) // 2
-    have, what = (
-        shared_tokens(budget),
-        "the request (system prompt, conversation, documents, query)",
-    )
-    if budget.window is not None and budget.total >= budget.window:
-        have, what = budget.window, f"{what}, with zones that fill the window,"
-    return BudgetTooSmall(have, have + high, what=what)
-
-
-def _balance_zones(run: RequestState) -> Conversation:
-    needs = measure_demand(run)
-    try:
-        first = _attempt_request(run, needs)
-    except BudgetTooSmall:  # documents may need more than was estimated
-        if needs["documents"].wants is None or resolve_zones(run.budget, run.chat) is None:
-            raise
-        needs = {**needs, "documents": ZoneDemand(must=needs["documents"].must)}
-        first = _attempt_request(run, needs)
-    took, short = first.context.token_count, first.history.shown != run.chat.turns
-    if (
-        resolve_zones(run.budget, run.chat) is None
-        or not short
-        or took + NEAR_TOKENS >= (first.budget.documents or 0)
-    ):
-        return first
-    fewer = {
-        **needs,
-        "documents": ZoneDemand(wants=took + NEAR_TOKENS, must=needs["documents"].must),
-    }
-    try:
-        second = _attempt_request(run, fewer)
-    except BudgetTooSmall:
-        return first
-    return second if second.context.text == first.context.text else first
-
-
-def _attempt_request(run: RequestState, needs: Mapping[str, ZoneDemand]) -> Conversation:
-    budget, kept = allocate_zones(run, needs)
-    lead = [*system_messages(run.chat.system), *kept.messages]
-    said = tuple(map(role_and_text, lead))
-    over = 0
-    for _ in range(MAX_ATTEMPTS):
-        documents = budget.documents
-        if over and documents is not None:
-            if documents - over < 1:
-                break
-            budget = replace(budget, documents=documents - over)
-        made = replace(run.inputs, messages=said, budget=budget)
-        context = _assemble_documents(made, run)
-        query = Message(role="user", text=made.query)
-        messages = (*lead, *document_messages(context.text, made), query)
-        whole = count_messages(map(role_and_text, merge_joined(messages)), budget, run.tokenizer)
-        over = 0 if budget.window is None else whole - request_limit(budget)
-        if over <= 0:
-            tokens = {
-                "system": needs["system"].must,
-                "conversation": kept.tokens,
-                "documents": context.token_count,
-                "query": needs["query"].must,
-                "request": whole,
-            }
-            return Conversation(
-                context=context,
-                messages=messages,
-                history=kept,
-                budget=budget,
-                tokens=tokens,
-                inputs=made,
-            )
-    have = budget.window or 0
-    raise BudgetTooSmall(have, have + over, what="the request as it is sent")
-
-
-def request_limit(budget: Budget) -> int:
-    """What a request may take of the window."""
-    return (budget.window or MAX_BUDGET) - budget.generation - budget.buffer
-
-
-def _assemble_documents(inputs: Inputs, run: RequestState) -> Context:
-    if not inputs.candidates:
-        return empty_context(inputs, run.tokenizer)
-    return assemble(inputs, run.tokenizer, run.known)
-
-
-def document_messages(text: str, inputs: Inputs) -> list[Message]:
-    """The documents and their end, to stand in front of the query."""
+def _assemble_documents(run: RequestState, fitted: FittedHistory, most: int) -> Documents:
+    lead = tuple(map(role_and_text, (*run.system, *fitted.messages)))
+    budget = run.budget if run.budget.documents is None else replace(run.budget, documents=most)
+    inputs = replace(run.inputs, messages=lead, budget=budget)
+    if inputs.candidates:
+        context = assemble(inputs, run.tokenizer, run.known)
+    else:
+        context = _empty_context(inputs, run.tokenizer)
     parts = inputs.recipe.format.is_parts
-    if not text:
-        return []
-    closed = close_context(text, parts=parts)
-    return [Message(role="user", text=closed, joined=True, parts=parts)]
+    front = Front((close_context(context.text, parts=parts),), parts)
+    return Documents(context=context, inputs=inputs, front=front)
 
 
-def empty_context(inputs: Inputs, tokenizer: Tokenizer) -> Context:
+def _empty_context(inputs: Inputs, tokenizer: Tokenizer) -> Context:
     """The context of nothing: no candidates came."""
     return Context(
         text="",
@@ -227,3 +124,135 @@ def empty_context(inputs: Inputs, tokenizer: Tokenizer) -> Context:
         budget=inputs.budget,
         query=inputs.query,
     )
+
+
+def build_or_say_what_fits(run: RequestState, build: Callable[[Budget], T]) -> T:
+    """What `build` makes of the budget; where zones lend, its error names the least that does."""
+    try:
+        return build(run.budget)
+    except BudgetTooSmall as error:
+        if run.zones() is None:
+            raise
+        needed = _least_addition(run.budget, build, error)
+        raise needed from error
+
+
+def _least_addition(
+    budget: Budget, build: Callable[[Budget], object], error: BudgetTooSmall
+) -> BudgetTooSmall:
+    """The error with the least addition to the documents that does; as it is if none is found."""
+
+    def lack(more: int) -> int:
+        window = None if budget.window is None else budget.window + more
+        try:
+            build(replace(budget, documents=(budget.documents or 0) + more, window=window))
+        except BudgetTooSmall as short:
+            return max(short.needed - short.budget, 1)
+        return 0
+
+    more = least_sufficient(0, max(error.needed - error.budget, 1), lack)
+    if not more:
+        return error
+    have = budget.window or shared_tokens(budget)
+    return BudgetTooSmall(have, have + more, what="the request, its parts together,")
+
+
+def fit_request(
+    run: RequestState, make: Callable[[RequestState, FittedHistory, int], D], held: int = 0
+) -> tuple[Conversation, D]:
+    """The request with the documents that `make` puts into so many tokens.
+
+    `held`: tokens of documents that were sent before. Raises `BudgetTooSmall`.
+    """
+    budget, history = allocate_zones(run, held)
+    conversation = max(budget.conversation, run.budget.conversation)
+    run = run.in_budget(budget)
+    over = 0
+    for _ in range(MAX_ATTEMPTS):
+        most = _documents_limit(run, history) - over
+        if most < 1 and run.inputs.candidates:
+            break
+        documents = make(run, history, most)
+        note = _write_note(run, history, documents.live, conversation)
+        messages = _arrange(run, history, documents, note)
+        excess = _request_tokens(run, messages) - _request_limit(budget)
+        if budget.window is None or excess <= 0:
+            return _conversation(run, history, documents, note, messages), documents
+        over += excess
+    have = budget.window or (budget.documents or 0)
+    raise BudgetTooSmall(have, have + max(over, 1), what="the request as it is sent")
+
+
+def _conversation(
+    run: RequestState,
+    history: FittedHistory,
+    documents: Documents,
+    note: CitationNote,
+    messages: Sequence[Message],
+) -> Conversation:
+    unsaid = [
+        Decision(chunk_id=entry.chunk_id, action="dropped", reason="citation_left_out")
+        for entry in note.unsaid
+    ]
+    trace = replace(history.trace, decisions=(*history.trace.decisions, *unsaid))
+    return Conversation(
+        context=documents.context,
+        messages=tuple(messages),
+        history=replace(history, trace=trace),
+        budget=run.budget,
+        tokens={
+            "system": run.count(*run.system),
+            "conversation": history.tokens + run.tokenizer.count(note.text),
+            "documents": documents.context.token_count,
+            "query": run.count(run.query) + run.budget.per_reply,
+            "request": _request_tokens(run, messages),
+        },
+        inputs=documents.inputs,
+    )
+
+
+def _request_tokens(run: RequestState, messages: Sequence[Message]) -> int:
+    """Tokens of a whole request."""
+    return run.count(*messages) + run.budget.per_reply
+
+
+def _request_limit(budget: Budget) -> int:
+    """What a request may take of the window."""
+    return (budget.window or MAX_BUDGET) - budget.generation - budget.buffer
+
+
+def _documents_limit(run: RequestState, history: FittedHistory) -> int:
+    """What the documents may take of their zone, and of the window beside all others."""
+    budget = run.budget
+    zone = MAX_BUDGET if budget.documents is None else budget.documents
+    fixed = _request_tokens(run, [*run.system, *history.messages, run.query])
+    return min(zone, _request_limit(budget) - fixed)
+
+
+def _write_note(
+    run: RequestState, history: FittedHistory, live: frozenset[int] | None, zone: int
+) -> CitationNote:
+    """What was cited and neither stands in the documents nor in a turn that is sent.
+
+    It has what the turns leave of the conversation's zone, as it came or as it was stretched.
+    """
+    gone = [*run.chat.carried, *history.gone]
+    if live is not None:
+        shown = (entry for turn in history.turns for entry in turn.cited)
+        gone = [entry for entry in (*gone, *shown) if entry.marker not in live]
+    room = zone - history.tokens - run.budget.per_message
+    return build_citation_note(gone, room, run.tokenizer.count, numbered=live is not None)
+
+
+def _arrange(
+    run: RequestState, history: FittedHistory, documents: Documents, note: CitationNote
+) -> list[Message]:
+    said = [Front((note.text,))] if note.text else []
+    found = [documents.front] if documents.context.text else []
+    if run.in_front:
+        return [
+            *run.system,
+            *put_in_front([*history.messages, run.query], [*found, *said]),
+        ]
+    query = replace(run.query, front=tuple(found))
+    return [*run.system, *put_in_front([*history.messages, query], said)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from foveate.core.compact.content import (
@@ -31,21 +31,14 @@ from foveate.core.json_text import spaced_json, unknown_fields_json
 _ROLES: dict[str, EntryRole] = {"user": "user", "assistant": "assistant", "system": "system"}
 
 
-def read_message(
-    index: int,
-    message: Json,
-    names: Mapping[str, str],
-    *,
-    arguments_text: Callable[[object], str] = spaced_json,
-) -> Entry:
-    """The entry of a message; `arguments_text`: a tool's input as it is counted."""
+def _read_message(index: int, message: Json, names: Mapping[str, str]) -> Entry:
     given = check_role(message)
 
     def pieces() -> Iterator[Piece]:
         for slot, block in enumerate(content_parts(message.get("content"))):
             kind = block.get("type") if isinstance(block, Mapping) else None
             if kind == "tool_use":
-                yield from _read_call(block, arguments_text)
+                yield from _read_call(block)
             elif kind == "tool_result":
                 yield _read_result(block, slot, names)
             else:
@@ -55,12 +48,12 @@ def read_message(
     return build_entry(index, _ROLES.get(given), given, pieces(), rest)
 
 
-def _read_call(block: Json, arguments_text: Callable[[object], str]) -> Iterator[Piece]:
+def _read_call(block: Json) -> Iterator[Piece]:
     call_id, name = block.get("id"), block.get("name")
     if not isinstance(call_id, str) or not isinstance(name, str):
         raise BadInput("has a tool_use without id or name")
     given = block.get("input", {})
-    arguments = given if isinstance(given, str) else arguments_text(given)
+    arguments = given if isinstance(given, str) else spaced_json(given)
     yield ToolCall(id=call_id, name=name, arguments=arguments)
     yield Content(rest=(unknown_fields_json(block, "type", "id", "name", "input"),))
 
@@ -71,8 +64,7 @@ def _read_result(block: Json, slot: int, names: Mapping[str, str]) -> Result:
         raise BadInput("has a tool_result without a tool_use_id")
     content = read_content(block.get("content"))
     rest = unknown_fields_json(block, "type", "tool_use_id", "content", "is_error")
-    name, error = names.get(call_id, ""), bool(block.get("is_error"))
-    return build_result(call_id, content, name=name, rest=rest, slot=slot, error=error)
+    return build_result(call_id, content, name=names.get(call_id, ""), rest=rest, slot=slot)
 
 
 def _rewrite(message: Json, texts: Mapping[int, str]) -> dict[str, Any]:
@@ -85,5 +77,5 @@ def _rewrite(message: Json, texts: Mapping[int, str]) -> dict[str, Any]:
     return {**message, "content": blocks}
 
 
-ANTHROPIC = MessageForm(name="anthropic", read=read_message, rewrite=_rewrite, note=plain_note)
+ANTHROPIC = MessageForm(name="anthropic", read=_read_message, rewrite=_rewrite, note=plain_note)
 """The Messages API."""

@@ -151,9 +151,7 @@ def text_content(text: str) -> Content:
     return Content(text)
 
 
-def build_result(
-    call_id: str, content: Content, *, name: str, rest: str, slot: int = -1, error: bool = False
-) -> Result:
+def build_result(call_id: str, content: Content, *, name: str, rest: str, slot: int = -1) -> Result:
     """A call's result; what it holds as documents or unknown parts is text and is shortened so."""
     return Result(
         call_id=call_id,
@@ -164,7 +162,6 @@ def build_result(
         kinds=content.kinds,
         rest=rest,
         beside=join_lines(*content.rest),
-        error=error,
         twice=content.twice,
     )
 

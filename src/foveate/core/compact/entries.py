@@ -39,9 +39,7 @@ class Result:
 
     `extra`: tokens of what is no text, such as images, and `kinds`: what that is. `rest`: JSON of
     its unknown keys. `beside`: JSON of what its text parts hold beside their texts, and (`twice`)
-    texts that say the same again, which leaves with these. `speaker`: who said it, where it is a
-    text that may be shortened as a result is. `cites`: places in the text that stay in view as long
-    as any of it does.
+    texts that say the same again, which leaves with these.
     """
 
     call_id: str
@@ -53,9 +51,6 @@ class Result:
     rest: str = ""
     beside: str = ""
     twice: bool = False
-    error: bool = False
-    speaker: Speaker = "tool"
-    cites: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

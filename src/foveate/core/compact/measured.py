@@ -33,8 +33,8 @@ class MeasuredList:
 
     def __post_init__(self) -> None:
         self.earlier = dict(self._find_ledgers())
-        self.places = self.find_places()
-        self.groups = self.find_groups()
+        self.places = self._find_places()
+        self.groups = group_entries(self.entries)
         self.tokens = {
             entry.index: self.lead_tokens(entry) + sum(map(self.result_tokens, entry.results))
             for entry in self.entries
@@ -81,13 +81,12 @@ class MeasuredList:
                 yield from (o.text for o in self.earlier[entry.index].origins if o.kind == "user")
             if entry.role in ("user", "tool"):
                 yield self.text_of(entry)
-            yield from (result.text for result in entry.results if result.speaker == "user")
 
     def _is_message(self, entry: Entry) -> bool:
         """Whether it is one of the list that came first."""
         return entry.index not in self.earlier and not is_bridge(entry)
 
-    def find_places(self) -> dict[int, int]:
+    def _find_places(self) -> dict[int, int]:
         """Where each entry stood in the list that came first: among those that did not leave."""
         left = join_ranges(chain.from_iterable(known.left for known in self.earlier.values()))
         found: dict[int, int] = {}
@@ -110,10 +109,6 @@ class MeasuredList:
     def total(self) -> int:
         """Tokens of the whole list as it came."""
         return sum(self.tokens.values())
-
-    def find_groups(self) -> list[Group]:
-        """The entries that stay or leave together."""
-        return group_entries(self.entries)
 
     def lead_tokens(self, entry: Entry) -> int:
         """Tokens of an entry without its results."""

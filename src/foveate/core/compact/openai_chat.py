@@ -37,26 +37,17 @@ _ROLES: dict[str, EntryRole] = {
     "function": "tool",
 }
 _SPOKEN = ("refusal", "reasoning_content", "reasoning")
-_UNCOUNTED = ("name", "function_call")
-_KNOWN = ("role", "content", "tool_calls", "tool_call_id")
+_KNOWN = ("role", "content", "tool_calls", "tool_call_id", "name", "function_call", *_SPOKEN)
 
 
-def read_message(
-    index: int,
-    message: Json,
-    names: Mapping[str, str],
-    *,
-    spoken: Sequence[str] = _SPOKEN,
-    uncounted: Sequence[str] = _UNCOUNTED,
-) -> Entry:
-    """The entry of a message; keys that are neither `spoken` nor `uncounted` count as JSON."""
+def _read_message(index: int, message: Json, names: Mapping[str, str]) -> Entry:
     given = check_role(message)
     role = _ROLES.get(given)
     content = read_content(message.get("content"))
-    rest = unknown_fields_json(message, *_KNOWN, *spoken, *uncounted)
+    rest = unknown_fields_json(message, *_KNOWN)
     if role == "tool":
         return build_entry(index, role, given, [_read_result(message, content, rest, names)])
-    texts = [text_content(t) for key in spoken if isinstance(t := message.get(key), str)]
+    texts = [text_content(t) for key in _SPOKEN if isinstance(t := message.get(key), str)]
     return build_entry(index, role, given, [content, *texts, *_read_calls(message)], rest)
 
 
@@ -101,5 +92,5 @@ def _rewrite(message: Json, texts: Mapping[int, str]) -> dict[str, Any]:
     return {**message, "content": result_with_text(message.get("content"), texts[-1])}
 
 
-OPENAI_CHAT = MessageForm(name="openai", read=read_message, rewrite=_rewrite, note=plain_note)
+OPENAI_CHAT = MessageForm(name="openai", read=_read_message, rewrite=_rewrite, note=plain_note)
 """Chat Completions, and every server that speaks like it."""

@@ -24,7 +24,7 @@ from foveate.core.compact.shorten import (
 )
 from foveate.core.compact.values import Value, extract_values
 from foveate.core.errors import BudgetTooSmall
-from foveate.core.text.shapes.dialogue import needs_turn_before
+from foveate.core.text.shapes.entries import needs_turn_before
 from foveate.core.text.shapes.strings import plain_strings
 
 LEDGER_SHARE = 0.6
@@ -61,7 +61,6 @@ class Packing:
     target: int
     point: int
     last: int
-    with_ledger: bool = True
     fixed: frozenset[int] = frozenset()
     bridged: bool = False
     stays: set[int] = field(default_factory=set)
@@ -72,9 +71,6 @@ class Packing:
         """Choose what stays and write the ledger; raises `BudgetTooSmall`."""
         fixed = self._fixed()
         free = max(self.target, min(self.room, fixed + self._people_left())) - fixed
-        if not self.with_ledger:
-            self._choose(free)
-            return
         people = min(free, self._people_left())
         rest = free - people
         reserved = people + int(min(rest * LEDGER_SHARE, LEDGER_BASE + rest * LEDGER_MORE))
@@ -142,12 +138,7 @@ class Packing:
 
     def _message_words(self, n: int) -> str:
         """What people and the model say in a group."""
-        spoken = [
-            text
-            for entry in self.measured.groups[n].entries
-            for said in (self.measured.text_of(entry),)
-            for text in (said, *(r.text for r in entry.results if r.speaker != "tool"))
-        ]
+        spoken = map(self.measured.text_of, self.measured.groups[n].entries)
         return " ".join(filter(None, spoken))
 
     def _first_of_last(self) -> int:
@@ -227,7 +218,7 @@ class Packing:
         return write_ledger(
             origins,
             ranked,
-            quotes=find_quotes(origins, self._last_question(), self.view.query, self.view.language),
+            quotes=find_quotes(origins, self._last_question(), self.view.query),
             people_room=self._people_room(room),
             left=join_ranges(
                 one
@@ -270,9 +261,6 @@ class Packing:
                     yield origin.kind == "user", origin.values
         if _role(entry) == "user":
             yield True, extract_values(self.measured.text_of(entry))
-        for result in entry.results:
-            if result.speaker == "user":
-                yield True, extract_values(result.text)
         for call in entry.calls:
             yield False, extract_values(call.arguments)
 
@@ -321,7 +309,7 @@ class Packing:
             name=result.name or "tool",
             text=text,
             values=extract_values(text),
-            kind=result.speaker,
+            kind="tool",
             handle=result_handle(result.text),
             size=max(len(text), WORTH_HANDLE * is_shortened(result.text)),
         )

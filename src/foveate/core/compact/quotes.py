@@ -53,13 +53,13 @@ class Quotes(NamedTuple):
     excerpts: Iterable[Piece]
 
 
-def find_quotes(origins: Sequence[Origin], question: str, query: str, language: str) -> Quotes:
+def find_quotes(origins: Sequence[Origin], question: str, query: str) -> Quotes:
     """What of the origins could be quoted; `question`: what a person said last."""
-    brief = (one for one in _newest(origins, "assistant", language) if len(one[1]) <= LONGEST_SAID)
+    brief = (one for one in _newest(origins, "assistant") if len(one[1]) <= LONGEST_SAID)
     answers, _ = _part_repeated(brief)
-    pieces = (one for kind in KINDS for one in _newest(origins, kind, language))
+    pieces = (one for kind in KINDS for one in _newest(origins, kind))
     return Quotes(
-        people=_people(origins, language),
+        people=_people(origins),
         decisions=[piece for piece in answers if _DECISION.search(piece[1])],
         answers=[piece for piece in answers if not _DECISION.search(piece[1])],
         lines=_telling_lines(origins, query or question),
@@ -67,10 +67,10 @@ def find_quotes(origins: Sequence[Origin], question: str, query: str, language: 
     )
 
 
-def _people(origins: Sequence[Origin], language: str) -> list[Piece]:
+def _people(origins: Sequence[Origin]) -> list[Piece]:
     """What people said: the newest question, the task, rules from the oldest on, and the rest."""
     spoken = [n for n, origin in enumerate(origins) if origin.kind == "user"]
-    said = [piece for n in spoken for piece in _split(origins, n, language)]
+    said = [piece for n in spoken for piece in _split(origins, n)]
     task = [piece for piece in said if piece[0] == spoken[0]][:OPENING]
     opening = [piece for piece in task if len(piece[1]) <= LONGEST_SAID]
     few, more = _part_repeated(said)
@@ -111,18 +111,18 @@ def _telling_lines(origins: Sequence[Origin], question: str) -> list[Piece]:
     return _rank_pieces(found, question)
 
 
-def _newest(origins: Sequence[Origin], kind: Speaker, language: str) -> Iterator[Piece]:
+def _newest(origins: Sequence[Origin], kind: Speaker) -> Iterator[Piece]:
     """Pieces of what one kind of speaker said, the newest text first."""
     for n in range(len(origins) - 1, -1, -1):
         if origins[n].kind == kind:
-            yield from _split(origins, n, language)
+            yield from _split(origins, n)
 
 
-def _split(origins: Sequence[Origin], n: int, language: str) -> Iterator[Piece]:
+def _split(origins: Sequence[Origin], n: int) -> Iterator[Piece]:
     """The sentences or records of an origin that are not shown."""
     origin = origins[n]
-    split = split_result(origin.text, language)[0] if origin.kind == "tool" else None
-    for start, end in split or sentence_spans(origin.text, language):
+    split = split_result(origin.text)[0] if origin.kind == "tool" else None
+    for start, end in split or sentence_spans(origin.text):
         if (piece := origin.text[start:end]) not in origin.shown:
             yield n, piece
 

@@ -40,17 +40,14 @@ class ShownResult(NamedTuple):
 class ResultsView:
     """The results of a list as they are shown behind the repackings at `points`.
 
-    `target`: tokens that a repacking fills; None: the room. `language`: that of the texts, by which
-    sentences are told apart. `with_ledger`: a newest result makes room for one.
+    `target`: tokens that a repacking fills.
     """
 
     measured: MeasuredList
     room: int
     points: Sequence[int]
-    target: int | None = None
+    target: int
     query: str = ""
-    language: str = "en"
-    with_ledger: bool = True
     facts: dict[Key, ResultFacts] = field(init=False)
     clues: dict[Key, str] = field(init=False)
     shown: dict[Key, ShownResult | None] = field(default_factory=dict)
@@ -87,19 +84,14 @@ class ResultsView:
         """
         found, sizes = {}, self.measured.sizes
         last = max(self.points, default=-1)
-        room = self.room - short_ledger(self.room) * self.with_ledger
+        room = self.room - short_ledger(self.room)
         standing = standing_tokens(sizes, self.room)
         for n in self.points:
             if not sizes[n].must and standing[n] + sizes[n].tokens > room:
-                most = self.room if n == last else self._later_room()
+                later = self.target // NEAR_SHARE if self.target < self.room else self.room
+                most = self.room if n == last else later
                 found[n] = self._fitted_limit(n, most - standing[n])
         return found
-
-    def _later_room(self) -> int:
-        """Of it, a result that did not fit takes its part at the next repacking."""
-        if self.target is None or self.target >= self.room:
-            return self.room
-        return self.target // NEAR_SHARE
 
     def _find_repeats(self, calls: dict[Key, ToolCall]) -> None:
         """For each result, the next with the same text and the next of the same call."""
@@ -159,14 +151,7 @@ class ResultsView:
                 most = self.fitted[fact.group]
             if fact.tokens <= most and not fact.twice:
                 return None
-            text, _, _ = shorten_result(
-                result.text,
-                self.clues[key],
-                most,
-                self.measured.count,
-                cites=result.cites,
-                language=self.language,
-            )
+            text, _, _ = shorten_result(result.text, self.clues[key], most, self.measured.count)
         tokens = self.measured.count(text)
         return ShownResult(choice.form, text, tokens) if tokens < fact.tokens else None
 

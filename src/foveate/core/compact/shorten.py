@@ -65,23 +65,16 @@ def result_handle(text: str) -> str:
 
 
 def shorten_result(
-    text: str,
-    clues: str,
-    tokens: int,
-    count: Callable[[str], int],
-    *,
-    cites: Sequence[int] = (),
-    language: str = "en",
+    text: str, clues: str, tokens: int, count: Callable[[str], int]
 ) -> tuple[str, int, int]:
     """The text in at most `tokens`, with the note at its end; pieces shown and pieces in all.
 
-    `language`: that of its sentences. Pieces with one of the places `cites` come first. The
-    note alone where no piece fits.
+    The note alone where no piece fits.
     """
     handle, size = result_handle(text), max(count(text), 1)
     longest = max(PIECE_SHARE * tokens * len(text) / size, LONGEST_PIECE)
-    text = body_of(text) if cites else plain_strings(body_of(text))
-    spans, leans, shapes = split_result(text, language, longest)
+    text = plain_strings(body_of(text))
+    spans, leans, shapes = split_result(text, longest)
     lines = Counted(UNCOUNTED, tuple(spans))
     counted = [*(one for shape in shapes if not shape.inner for one in shape.counted), lines]
 
@@ -90,7 +83,6 @@ def shorten_result(
         return f"{guard_notes(body)}\n{shortened_note(len(kept), len(spans), handle)}".lstrip("\n")
 
     order = rank_pieces(text, Pieces(spans, leans, shapes), clues)
-    order.sort(key=lambda i: not any(spans[i][0] <= at < spans[i][1] for at in cites))
     kept: dict[int, None] = {}
     for _ in range(2):  # again in the room that is left, for most marks are not needed
         used = count(written(kept))
@@ -145,13 +137,13 @@ def is_part_of(text: str, original: str) -> bool:
     return True
 
 
-def split_result(text: str, language: str = "en", longest: float = LONGEST_PIECE) -> Pieces:
+def split_result(text: str, longest: float = LONGEST_PIECE) -> Pieces:
     """The pieces of a text; a unit of more than `longest` characters is taken apart by lines."""
     if len(text) > LONGEST_ANALYSED:
         spans = list(_lines(text, 0, len(text)))
         return Pieces(spans, list(range(len(spans))))
     shapes = read_shapes(text)
-    units = units_of(text, language, shapes)
+    units = units_of(text, shapes=shapes)
     blobs = {shape.start for shape in shapes if shape.name == BLOB}
     found: list[Span] = []
     leans: list[int] = []

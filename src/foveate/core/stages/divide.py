@@ -249,7 +249,7 @@ def _select_sentences(sentences: Sentences, places: Sequence[int]) -> Sentences:
         asked=tuple([at[i] for i in sentences.asked if i in at]),
         structural=tuple([at[i] for i in sentences.structural if i in at]),
         earned=tuple([sentences.earned[i] for i in places]) if sentences.earned else (),
-        noise=sentences.noise,
+        by_traits=sentences.by_traits,
         words=tuple([sentences.words[i] for i in places]) if sentences.words else (),
         title_words=sentences.title_words,
         set_apart=sentences.set_apart,

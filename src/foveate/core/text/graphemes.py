@@ -8,6 +8,7 @@ one is allowed.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 _ZWNJ, _ZWJ = "\u200c", "\u200d"
@@ -19,6 +20,9 @@ PREPEND = frozenset(
     "\U000111c2\U000111c3\U0001193f\U00011941\U00011a3a\U00011a84\U00011a85\U00011a86\U00011a87"
     "\U00011a88\U00011a89\U00011d46\U00011f02\U000113d1"
 )
+_LEADING = re.compile("[\u1100-\u115f\ua960-\ua97c]")
+_BEGINS = re.compile(f"{_LEADING.pattern}|[\uac00-\ud7a3]")
+_HANGUL = re.compile("[\u1100-\u11ff\ua960-\ua97c\uac00-\ud7fb]")
 # Scripts that are written without spaces: every character boundary is a place to cut.
 _UNSPACED = (
     (0x0E00, 0x0FFF),  # Thai, Lao, Tibetan
@@ -140,22 +144,14 @@ def _count_flags_before(text: str, at: int, floor: int) -> int:
 
 
 def _is_hangul_continuation(before: str, after: str) -> bool:
-    left, right = _hangul_type(before), _hangul_type(after)
-    return (left, right) in {
-        ("L", "L"), ("L", "V"), ("L", "LV"), ("L", "LVT"),
-        ("LV", "V"), ("LV", "T"), ("V", "V"), ("V", "T"), ("LVT", "T"), ("T", "T"),
-    }  # fmt: skip
+    """Whether letters of Hangul make one syllable: a leading one with what follows, others behind.
 
-
-def _hangul_type(char: str) -> str:
-    code = ord(char)
-    if 0xAC00 <= code <= 0xD7A3:
-        return "LVT" if (code - 0xAC00) % 28 else "LV"
-    if 0x1100 <= code <= 0x115F or 0xA960 <= code <= 0xA97C:
-        return "L"
-    if 0x1160 <= code <= 0x11A7 or 0xD7B0 <= code <= 0xD7C6:
-        return "V"
-    return "T" if 0x11A8 <= code <= 0x11FF or 0xD7CB <= code <= 0xD7FB else ""
+    >>> _is_hangul_continuation("\u1100", "\u1161"), _is_hangul_continuation("\uac00", "\uac00")
+    (True, False)
+    """
+    if _LEADING.match(before):
+        return _HANGUL.match(after) is not None
+    return bool(_HANGUL.match(before) and _HANGUL.match(after) and not _BEGINS.match(after))
 
 
 def _is_conjunct(text: str, at: int, floor: int) -> bool:

@@ -23,27 +23,18 @@ class HashedText(NamedTuple):
     key: str
 
 
-class TextPiece(NamedTuple):
-    """Spans of a text as one text: that, the spans as they were merged, and its content hash."""
-
-    text: str
-    spans: tuple[tuple[int, int], ...]
-    key: str
-
-
 @dataclass(slots=True, eq=False)
 class Profile:
     """The parts that are computed so far.
 
     `sanitised`: the text without hidden characters (None: it has none), and the counts. `bodies`:
-    the text in the context for each way of writing it; None: unchanged. `pieces`: parts by their
-    spans. `passages`: joined texts that begin with it. `shapes`: its records, tables and logs,
-    and the readers of other packages that looked for them too.
+    the text in the context for each way of writing it; None: unchanged. `passages`: joined texts
+    that begin with it. `shapes`: its records, tables and logs, and the readers of other packages
+    that looked for them too.
     """
 
     sanitised: tuple[str | None, Mapping[str, int]] | None = None
     bodies: dict[Callable[[str], str], HashedText | None] = field(default_factory=dict)
-    pieces: dict[tuple[tuple[int, int], ...], TextPiece] = field(default_factory=dict)
     passages: dict[tuple[tuple[str, int, str], ...], str] = field(default_factory=dict)
     shapes: tuple[Any, Any] | None = None
 

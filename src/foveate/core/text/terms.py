@@ -8,6 +8,7 @@ store on disk: a change raises `schema.VERSION`.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from unicodedata import normalize
 
 from foveate.core.text.word_arrays import Alphabet
@@ -109,11 +110,19 @@ def split_compounds(text: str) -> str:
     >>> split_compounds("parseJSON5, iPhone, URLs")
     'parseJSON5 parse JSON, iPhone Phone, URLs'
     """
-    # Most texts have no such name, which a table of bytes tells at once.
-    cases = text.encode("latin-1", "replace").translate(_CASES)
-    if b"aA" not in cases and b"AAaa" not in cases:
+    if next(compound_places(text), None) is None:  # as in most texts
         return text
     return _COMPOUND.sub(lambda name: " ".join((name[0], *_PARTS.findall(name[0]))), text)
+
+
+def compound_places(text: str) -> Iterator[int]:
+    """Places inside words that may be such names; where there is none, no word is one."""
+    cases = text.encode("latin-1", "replace").translate(_CASES)
+    for change in (b"aA", b"AAaa"):
+        at = cases.find(change)
+        while at >= 0:
+            yield at
+            at = cases.find(change, at + 1)
 
 
 def keys(terms: list[str]) -> list[str]:

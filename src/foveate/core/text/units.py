@@ -23,7 +23,7 @@ from foveate.core.text.graphemes import (
     last_grapheme_boundary,
     last_word_boundary,
 )
-from foveate.core.text.sentences import BlockKind, block_spans, has_leaders, unit_spans
+from foveate.core.text.sentences import BlockKind, block_spans, unit_spans
 from foveate.core.text.shapes.find import find_shapes
 from foveate.core.text.shapes.shape import Shape
 from foveate.core.types import Span
@@ -181,21 +181,18 @@ def _prose_units(text: str, language: str) -> Units:
     for span, kind in block_spans(text):
         first = len(spans)
         spans += _spans_of_block(text, span, kind, language)
-        is_listed = kind == "paragraph" and has_leaders(text, span)
-        prose += [span] * (kind == "paragraph" and not is_listed)
+        prose += [span] * (kind == "paragraph")
         parent = -1
-        if kind == "list" or is_listed:
+        if kind == "list":
             if opener < 0 < first and _opens(text, spans[first - 1]):
                 opener = first - 1
-            parent = -1 if is_listed else _parent(text, span, first, items)
+            parent = _parent(text, span, first, items)
             listed.update(range(first, len(spans)))
         elif items or opener >= 0:
             opener = -1
             items.clear()
         headings += [first] * (kind == "heading")
-        leans += _leans(
-            text, spans, first, "list" if is_listed else kind, opener if parent < 0 else parent
-        )
+        leans += _leans(text, spans, first, kind, opener if parent < 0 else parent)
     for i, span in enumerate(spans[:-1]):
         if text[span[1] - 1] in _OPENS and leans[i] == i and i + 1 not in listed:
             leans[i] = i + 1

@@ -47,8 +47,8 @@ def suffixes() -> tuple[str, ...]:
 
 
 def format_from_path(path: Path) -> str:
-    """The name of the suffix's format, or empty."""
-    return _FORMATS.get(path.suffix.lower(), "")
+    """The name of the suffix's format, text without a suffix, or empty."""
+    return _FORMATS.get(path.suffix.lower(), "") if path.suffix else "text"
 
 
 def is_sandboxed(kind: str) -> bool:
@@ -86,5 +86,6 @@ def loader_for(
 
 
 def _attachment_loader(path: Path, limits: Limits, options: ReadOptions) -> Loader | None:
-    """The loader for an attachment; none for a mail, so that nesting ends."""
-    return None if format_from_path(path) == "eml" else loader_for(path, limits, options)
+    """The loader for an attachment; none for a mail, so that nesting ends, or without a suffix."""
+    is_left = not path.suffix or format_from_path(path) == "eml"
+    return None if is_left else loader_for(path, limits, options)

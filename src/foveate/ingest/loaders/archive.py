@@ -10,7 +10,7 @@ import io
 import posixpath
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from xml.parsers import expat
@@ -131,6 +131,16 @@ class Archive:
         except expat.ExpatError as error:
             raise BadInput(f"damaged: {part} is no XML: {error}") from None
         yield from found
+
+
+def without_elements(events: Iterable[Event], names: Container[str]) -> Iterator[Event]:
+    """The events outside of elements of these names."""
+    inside = 0
+    for event in events:
+        if event[0] != "text" and event[1] in names:
+            inside += 1 if event[0] == "start" else -1
+        elif not inside:
+            yield event
 
 
 def _build_parser(found: list[Event], limits: Limits) -> expat.XMLParserType:

@@ -1,9 +1,9 @@
 """Decodes bytes as text, or refuses them.
 
 A byte order mark decides, then UTF-8, then the encoding that the file declares, then the one that
-the caller names. What is left is read as UTF-16 or UTF-32 if its NUL bytes stand as they do there,
-and as Windows-1252 if it looks like a western language; the document's metadata and the report name
-the encoding. No other is guessed: charset-normalizer read short French text as Czech.
+the caller names. What is left is read as Windows-1252 if it looks like a western language; the
+document's metadata and the report name the encoding. No other is guessed: charset-normalizer read
+short French text as Czech.
 """
 
 from __future__ import annotations
@@ -21,18 +21,12 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_NUL_PLACES = (
-    ("utf-32-le", 0, (2, 3)),
-    ("utf-32-be", 3, (0, 1)),
-    ("utf-16-le", 0, (1, 3)),
-    ("utf-16-be", 1, (0, 2)),
-)
-"""Encoding, which byte of four is hardly ever NUL, and which often are."""
-_WIDE = ("utf-16", "utf-32")
 _WESTERN = "windows-1252"
-_SAMPLE = 4_096
-_NO_FILES = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"})
-"""Codecs of names and of source code; some take the square of a text's length."""
+_NO_FILES = frozenset(
+    {"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-16", "utf-32"}
+)
+"""Codecs of names and of source code; some take the square of a text's length. The last two are
+known by a mark alone, for without one they do not say the order of their bytes."""
 _DECLARED = re.compile(
     rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})"
     rb"|\A\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]{1,40})",
@@ -81,7 +75,7 @@ def to_utf8(data: bytes, declared: str = "", named: str = "") -> tuple[bytes, st
         return data, ""
     if _is_utf8(data) and not (named and data.isascii()):
         return data, ""
-    encoding = declared if _is_text_encoding(declared) else named or _encoding_from_nuls(data)
+    encoding = declared if _is_text_encoding(declared) else named
     if encoding:
         text = _decode_as(data, encoding).encode()
         return text, codecs.lookup(encoding).name if text != data else ""
@@ -113,15 +107,20 @@ def decode(data: bytes, declared: str = "") -> str:
 
 
 def decode_part(data: bytes, charset: str) -> str:
-    """The same for a part of a mail, whose header has the charset: UTF-16 and UTF-32 count too.
+    """The same for a part of a mail, whose header has the charset: `utf-16le` and its like count.
 
     A file that declares one of these in readable bytes is not in it; a mail's header is apart from
-    the bytes. Without a byte order mark their NUL bytes tell the order.
+    the bytes.
     """
-    is_wide = _is_text_encoding(charset) and codecs.lookup(charset).name.startswith(_WIDE)
-    if is_wide and not any(data.startswith(mark) for mark, _ in _MARKS):
-        return _decode_as(data, _encoding_from_nuls(data) or charset)
-    return decode(data, charset)
+    try:
+        name = codecs.lookup(charset).name
+    except (LookupError, ValueError):
+        name = ""
+    if not name.startswith(("utf-16", "utf-32")) or any(data.startswith(m) for m, _ in _MARKS):
+        return decode(data, charset)
+    if name in _NO_FILES:
+        raise BadInput(f"{name} without a byte order mark, which says the order of its bytes")
+    return _decode_as(data, name)
 
 
 def _decode_as(data: bytes, encoding: str) -> str:
@@ -141,34 +140,16 @@ def _is_utf8(data: bytes) -> bool:
     return b"\0" not in data
 
 
-def _encoding_from_nuls(data: bytes) -> str:
-    """UTF-16 or UTF-32 without a mark: characters of few bytes leave the same places NUL."""
-    sample = data[:_SAMPLE]
-    shares = [_nul_share(sample[place::4]) for place in range(4)]
-    for encoding, low, high in _NUL_PLACES:
-        is_like = min(shares[place] for place in high) > 0.5 > 5 * shares[low]
-        if is_like and _is_clean(data, encoding):
-            return encoding
-    return ""
-
-
-def _nul_share(column: bytes) -> float:
-    return column.count(0) / len(column) if column else 0.0
-
-
-def _is_clean(data: bytes, encoding: str) -> bool:
-    """Whether the bytes are text of that encoding, without control characters."""
-    try:
-        return not _CONTROL.search(data.decode(encoding))
-    except UnicodeError:
-        return False
-
-
 def _looks_western(data: bytes) -> bool:
     """Whether at most a third of the letters are accented, and no character is a control."""
     letters = len(data) - len(data.translate(None, _LETTERS))
     accented = len(data) - len(data.translate(None, _ACCENTED))
-    return 3 * accented <= letters and _is_clean(data, _WESTERN)
+    if 3 * accented > letters:
+        return False
+    try:
+        return not _CONTROL.search(data.decode(_WESTERN))
+    except UnicodeError:
+        return False
 
 
 def _is_text_encoding(name: str) -> bool:

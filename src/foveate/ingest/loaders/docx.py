@@ -8,26 +8,22 @@ headers, footers, comments, deleted and hidden text.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from foveate.ingest.loaders.archive import Archive, read_properties
+from foveate.ingest.loaders.archive import Archive, Event, read_properties, without_elements
 from foveate.ingest.loaders.blocks import Blocks
+from foveate.ingest.loaders.body import Body
 from foveate.ingest.loaders.drawings import DRAWN, Drawings
-from foveate.ingest.loaders.formulas import Formula
+from foveate.ingest.loaders.formulas import write_formulas
 from foveate.ingest.loaders.inline import PLAIN, Inline, Look, read_look
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
-from foveate.ingest.loaders.merged_cells import Cell, MergedCells
+from foveate.ingest.loaders.list_numbers import parse_number
 from foveate.ingest.loaders.pictures import DrawnPictures, Pictures, picture_words
+from foveate.ingest.loaders.styles import Lists, Style, read_word_lists, read_word_styles
 from foveate.ingest.loaders.symbol_fonts import read_sign
 from foveate.ingest.loaders.text import sections_from_headings
-from foveate.ingest.loaders.word_styles import (
-    Numbering,
-    Style,
-    parse_number,
-    read_numbering,
-    read_styles,
-)
 from foveate.ports import LoadedDocument
 
 REFERENCES = {"footnoteReference": "footnote", "endnoteReference": "endnote"}
@@ -39,6 +35,7 @@ _SKIPPED_ELEMENTS = frozenset(
 )
 _FALSE_VALUES = ("0", "false", "off")
 _FIELDS = frozenset({"checkBox", "default", "checked", "ddList", "result", "listEntry"})
+_TABLES = {"tbl": Body.start_table, "tr": Body.start_row, "tc": Body.start_cell}
 _SIGNS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 
 
@@ -51,53 +48,60 @@ def load_docx(
     """
     archive = Archive(data, limits)
     part = archive.main_part("document")
-    styles = read_styles(archive, archive.related_part(part, "styles"))
-    numbering = read_numbering(archive, archive.related_part(part, "numbering"))
-    notes = _read_notes(archive, part, styles, numbering, limits)
-    body = _Body(Blocks(limits), styles, numbering, notes)
+    reader = _Reader(
+        Body(Blocks(limits)),
+        read_word_styles(archive, archive.related_part(part, "styles")),
+        read_word_lists(archive, archive.related_part(part, "numbering")),
+    )
+    reader.notes = _read_notes(archive, part, reader, limits)
+    blocks = reader.body.blocks
     pictures, shown = Pictures(limits, images), DrawnPictures(archive, part)
     drawings, drawn = Drawings(archive, part), list[tuple[str, dict[str, str]]]()
-    for kind, name, given in archive.events(part):
-        body.handle_event(kind, name, given)
-        if kind == "start" and shown.begins(name, given) and not body.is_skipping:
-            at = body.blocks.size
-            pictures.add(*shown.target(given), at, at, caption=shown.caption)
-            body.add_text(picture_words(shown.caption))
-        elif kind == "start" and name in DRAWN and not body.is_skipping:
+    for kind, name, given in _events(archive, part):
+        reader.handle_event(kind, name, given)
+        if kind == "start" and shown.begins(name, given):
+            pictures.add(*shown.target(given), blocks.size, blocks.size, caption=shown.caption)
+            reader.add_text(picture_words(shown.caption))
+        elif kind == "start" and name in DRAWN:
             drawn.append((name, given))
-        elif drawn and body.is_between:
-            drawings.write(drawn, body.blocks)
+        elif drawn and reader.is_between:
+            drawings.write(drawn, blocks)
             drawn.clear()
-    drawings.write(drawn, body.blocks)
-    text, headings = body.blocks.text(), body.blocks.headings
-    title = body.title or next((name for _, level, name in headings if level == 1), path.stem)
-    sections = sections_from_headings(text, headings)
-    return (pictures.finish(read_properties(archive).document(body.blocks, title, sections)),)
+    drawings.write(drawn, blocks)
+    first = next((name for _, level, name in blocks.headings if level == 1), path.stem)
+    sections = sections_from_headings(blocks.text(), blocks.headings)
+    loaded = read_properties(archive).document(blocks, reader.body.title or first, sections)
+    return (pictures.finish(loaded),)
+
+
+def _events(archive: Archive, part: str) -> Iterator[Event]:
+    return write_formulas(without_elements(archive.events(part), _SKIPPED_ELEMENTS), "oMath")
 
 
 def _read_notes(
-    archive: Archive, part: str, styles: dict[str, Style], numbering: Numbering, limits: Limits
+    archive: Archive, part: str, known: _Reader, limits: Limits
 ) -> dict[tuple[str, str], str]:
     """The notes by kind and id; what separates them from the page has no text."""
     found: dict[tuple[str, str], str] = {}
     size = 0
-    for note in ("footnote", "endnote"):
-        key, body = (note, ""), _Body(Blocks(limits), styles, numbering)
-        for kind, name, given in archive.events(archive.related_part(part, f"{note}s")):
+    for note in REFERENCES.values():
+        key, reader = "", known
+        for kind, name, given in _events(archive, archive.related_part(part, f"{note}s")):
             if name == note and kind == "start":
-                key, body = (note, given.get("id", "")), _Body(Blocks(limits), styles, numbering)
+                key = given.get("id", "")
+                reader = _Reader(Body(Blocks(limits)), known.styles, known.lists)
             elif name == note and kind == "end":
-                found[key] = " ".join(body.blocks.text().split())
-                size += len(found[key])
+                text = found[note, key] = " ".join(reader.body.blocks.text().split())
+                size += len(text)
                 limits.check_bound("text_chars", size, "characters of notes")
-            else:
-                body.handle_event(kind, name, given)
+            elif reader is not known:
+                reader.handle_event(kind, name, given)
     return found
 
 
 @dataclass(slots=True)
 class _Paragraph:
-    """A paragraph and its open run, check box and formula."""
+    """A paragraph and its open run and check box."""
 
     line: Inline = field(default_factory=Inline)
     style: Style = field(default_factory=Style)
@@ -106,7 +110,6 @@ class _Paragraph:
     number: str | None = None
     depth: int | None = None
     look: Look = PLAIN
-    formula: Formula | None = None
     choice: list[str] | None = None
 
     def add(self, text: str) -> None:
@@ -140,32 +143,21 @@ class _Paragraph:
 
 
 @dataclass(slots=True)
-class _Body:
-    """The document's state; text boxes and table cells contain paragraphs of their own."""
+class _Reader:
+    """The state of a part; text boxes and table cells contain paragraphs of their own."""
 
-    blocks: Blocks
-    styles: dict[str, Style]
-    numbering: Numbering
+    body: Body
+    styles: Mapping[Hashable, Style]
+    lists: Lists
     notes: dict[tuple[str, str], str] = field(default_factory=dict)
-    title: str = ""
     _open: list[_Paragraph] = field(default_factory=list)
-    _cells: list[list[Cell]] = field(default_factory=list)
-    _merged: MergedCells = field(default_factory=MergedCells)  # of the open table
-    _tables: int = 0
-    _skipped: int = 0
-    _gap: str = " "  # before the next paragraph of the cell
     _in_properties: bool = False
     _in_text: bool = False
 
     @property
-    def is_skipping(self) -> bool:
-        """Whether what comes is deleted or a second version."""
-        return self._skipped > 0
-
-    @property
     def is_between(self) -> bool:
         """Whether neither a paragraph nor a table is open."""
-        return not self._open and not self._tables
+        return not self._open and not self.body.is_in_table
 
     def add_text(self, text: str) -> None:
         """Text of the innermost paragraph."""
@@ -173,17 +165,14 @@ class _Body:
             self._open[-1].line.add(text)
 
     def handle_event(self, kind: str, name: str, given: dict[str, str]) -> None:
-        """One event of the main part."""
+        """One event of the part."""
         paragraph = self._open[-1] if self._open else None
-        if name in _SKIPPED_ELEMENTS and kind != "text":
-            self._skipped += 1 if kind == "start" else -1
-        elif self._skipped:
-            return
-        elif paragraph is not None and (paragraph.formula is not None or name == "oMath"):
-            _read_formula(paragraph, kind, name, given)
-        elif kind == "text":
+        if kind == "text":
             if self._in_text and paragraph is not None:
                 paragraph.add(name)
+        elif kind == "formula":
+            if paragraph is not None:
+                paragraph.line.add_formula(name)
         elif name in ("gridSpan", "vMerge") and kind == "start":
             self._span(name, given.get("val", ""))
         elif name in _FIELDS and paragraph is not None:
@@ -198,8 +187,8 @@ class _Body:
             self._in_text = True
         elif name in ("pPr", "rPr"):
             self._in_properties = True
-        elif name in ("tbl", "tr", "tc"):
-            self._start_table(name)
+        elif name in _TABLES:
+            _TABLES[name](self.body)
         elif self._open and self._in_properties:
             self._set_property(name, given)
         elif self._open and name == "r":
@@ -209,20 +198,9 @@ class _Body:
         elif self._open:
             self._open[-1].line.add(_SIGNS.get(name) or self._take_note(name, given))
 
-    def _start_table(self, name: str) -> None:
-        """A table, a row or a cell begins; those of a table in a cell are text of that."""
-        if name == "tbl":
-            self._tables += 1
-        elif self._tables > 1:
-            self._gap = "; "
-        elif name == "tr":
-            self._cells.append([])
-        elif self._cells:
-            self._cells[-1].append(Cell(""))
-
     def _span(self, name: str, value: str) -> None:
         """The open cell covers columns, or goes on with the one above."""
-        cells = self._cells[-1] if self._cells and self._tables == 1 else []
+        cells = self.body.cells
         if cells and name == "gridSpan":
             cells[-1] = cells[-1]._replace(columns=max(parse_number(value), 1))
         elif cells and value != "restart":
@@ -260,57 +238,22 @@ class _Body:
         elif name == "p" and self._open:
             self._end_paragraph(self._open.pop())
         elif name == "tbl":
-            self._tables -= 1
-            if not self._tables:
-                self.blocks.add_rows(self._merged.finish(), is_layout=self._merged.count == 1)
-                self._merged = MergedCells(self._merged.allowance)
-            self.blocks.end_group()
-        elif name == "tr" and self._tables == 1 and self._cells:
-            self.blocks.add_rows(self._merged.add(self._cells.pop()))
+            self.body.end_table()
+        elif name == "tr":
+            self.body.end_row()
 
     def _end_paragraph(self, paragraph: _Paragraph) -> None:
-        text = paragraph.line.text()
-        self.blocks.leave_out("struck-out texts", paragraph.line.struck)
-        style = paragraph.style
-        level = paragraph.level if paragraph.level is not None else style.level
+        level = paragraph.style.level if paragraph.level is None else paragraph.level
         depth, mark = self._mark(paragraph)
-        if not text.strip():
-            return
-        if self._cells and self._cells[-1]:
-            cell = self._cells[-1][-1]
-            said = f"{mark} {text}" if mark not in ("", "-") else text
-            gap, self._gap = self._gap if cell.text.strip() else " ", " "
-            self._cells[-1][-1] = cell._replace(text=f"{cell.text}{gap}{said}")
-        elif level == 0:
-            self.title = self.title or " ".join(text.split())
-            self.blocks.add_heading(1, text, counts=False)
-        elif level is not None:
-            said = f"{mark} {text}" if mark not in ("", "-") else text
-            self.blocks.add_heading(level, said, below_title=bool(self.title))
-        elif mark:
-            self.blocks.add_item(depth, mark, text)
-        else:
-            self.blocks.add_paragraph(text)
+        self.body.end_paragraph(paragraph.line, level=level, depth=depth, mark=mark)
 
     def _mark(self, paragraph: _Paragraph) -> tuple[int, str]:
         """The depth in its list and its number there, which an empty one has too."""
         style = paragraph.style
-        number = paragraph.number if paragraph.number is not None else style.numbered
-        if number in ("", "0"):
+        number = style.numbered if paragraph.number is None else paragraph.number
+        if number in (None, "", "0"):
             return 0, ""
-        depth = paragraph.depth if paragraph.depth is not None else style.depth
+        depth = style.depth if paragraph.depth is None else paragraph.depth
         if depth is None:
-            depth = self.numbering.depth_of(number, paragraph.style_name)
-        return depth, self.numbering.next_mark(number, depth)
-
-
-def _read_formula(paragraph: _Paragraph, kind: str, name: str, given: dict[str, str]) -> None:
-    """An element of a formula, its first and its last one included."""
-    formula = paragraph.formula
-    if formula is None:
-        paragraph.formula = Formula() if kind == "start" else None
-    elif (kind, name) == ("end", "oMath"):
-        paragraph.line.add_formula(formula.text())
-        paragraph.formula = None
-    else:
-        formula.read(kind, name, given)
+            depth = self.lists.depth_of(number, paragraph.style_name)
+        return depth, self.lists.next_mark(number, depth)

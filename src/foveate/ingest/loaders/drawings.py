@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from foveate.ingest.loaders.archive import Archive
 from foveate.ingest.loaders.blocks import Blocks
+from foveate.ingest.loaders.list_numbers import parse_number
 from foveate.ingest.loaders.number_formats import format_number
 
 _MAX_POINTS = 100_000
@@ -55,8 +56,7 @@ class _Chart:
             elif name in _TEXTS and "ser" in self._path[-2:-1]:
                 self._kind, self._format = name, ""
             elif name == "pt":
-                index = given.get("idx", "")
-                self._place = int(index) if index.isdecimal() and len(index) < 7 else 0
+                self._place = parse_number(given.get("idx", ""))
 
     def _add_text(self, text: str) -> None:
         inside = self._path[-1]
@@ -152,8 +152,7 @@ def _write_diagram(archive: Archive, part: str, blocks: Blocks) -> None:
         elif kind == "start" and name == "p" and texts.get(point):
             texts[point].append(" ")
         elif kind == "start" and name == "cxn" and given.get("type", "parOf") == "parOf":
-            order = given.get("srcOrd", "")
-            place = int(order) if order.isdecimal() and len(order) < 6 else 0
+            place = parse_number(given.get("srcOrd", ""))
             below.setdefault(given.get("srcId", ""), []).append((place, given.get("destId", "")))
     said = {key: text for key, parts in texts.items() if (text := " ".join("".join(parts).split()))}
     blocks.end_group()

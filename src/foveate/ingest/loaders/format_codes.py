@@ -48,8 +48,7 @@ class Layout:
     """Where the digits of a number go: the point, and the places before and behind it.
 
     `scale`: the power of ten that it is shown by; `needed`: places behind the point that are shown
-    even if they have nothing; `is_grouped`: whether commas are between thousands; `ends`: of the
-    parts with the digits, if these are in one piece and may be written as one.
+    even if they have nothing; `is_grouped`: whether commas are between thousands.
     """
 
     point: int
@@ -58,7 +57,6 @@ class Layout:
     scale: int
     needed: int
     is_grouped: bool
-    ends: tuple[int, int] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,10 +193,6 @@ def _lay_out(parts: _Parts) -> Layout:
     kinds = [kind for kind, _ in parts]
     point = len([*_whole_part(parts)])
     masks = "".join(text for kind, text in parts[point:] if kind == "digit")
-    places = [n for n, kind in enumerate(kinds) if kind in ("digit", "dot")]
-    first, end = (places[0], places[-1] + 1) if places else (0, 0)
-    whole = [text for kind, text in parts[first:point] if kind == "digit"]
-    is_one = {*kinds[first:end]} <= {"digit", "dot", "group"} and kinds.count("dot") < 2
     return Layout(
         point=point,
         before=kinds[:point].count("digit"),
@@ -206,5 +200,4 @@ def _lay_out(parts: _Parts) -> Layout:
         scale=2 * kinds.count("percent") - 3 * kinds.count("thousand"),
         needed=masks.rfind("0") + 1,
         is_grouped="group" in kinds,
-        ends=(first, end) if is_one and whole.count("0") == 1 and "?" not in whole else None,
     )

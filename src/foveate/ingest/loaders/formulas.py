@@ -6,7 +6,7 @@ Elements are written as they end, so that nesting costs no recursion.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from foveate.ingest.loaders.inline import write_superscript
@@ -216,6 +216,24 @@ class Formula:
         while len(self._open) > 1:
             self.end(self._open[-1].name)
         return _write(self._open[0]).strip()
+
+
+Event = tuple[str, str, dict[str, str]]
+"""As `archive` gives them."""
+
+
+def write_formulas(events: Iterable[Event], element: str) -> Iterator[Event]:
+    """The events, with ("formula", its text, {}) for each element of that name."""
+    formula: Formula | None = None
+    for event in events:
+        if event[1] == element and event[0] != "text":
+            if formula is not None and event[0] == "end":
+                yield "formula", formula.text(), {}
+            formula = Formula() if event[0] == "start" else None
+        elif formula is None:
+            yield event
+        else:
+            formula.read(*event)
 
 
 def _write(element: _Element) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from foveate.ingest.loaders.inline import PLAIN, Inline, Look
+from foveate.ingest.loaders.list_numbers import parse_number
 from foveate.ingest.loaders.merged_cells import Allowance, Cell, MergedCells
 from foveate.ingest.loaders.page import Outline
 from foveate.ingest.loaders.tags import Tag, element_names, is_hidden, parse_attributes
@@ -134,7 +135,7 @@ def _cell(tags: Sequence[Tag]) -> Cell:
     if not tags[0].raw:
         return Cell(text, tags=tuple(tags))
     given = parse_attributes(tags[0].raw)
-    columns, rows = (_span(given.get(name, "")) for name in ("colspan", "rowspan"))
+    columns, rows = (parse_number(given.get(name, ""), 1) or 1 for name in ("colspan", "rowspan"))
     return Cell(text, columns, rows, tuple(tags))
 
 
@@ -172,8 +173,3 @@ def _said_text(tags: Sequence[Tag]) -> str:
             return found
         last = tag.name
     return ""
-
-
-def _span(text: str) -> int:
-    """How many columns or rows an attribute says."""
-    return max(int(text), 1) if text.isascii() and text.isdecimal() and len(text) < 7 else 1

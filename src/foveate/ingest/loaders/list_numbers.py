@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from foveate.ingest.loaders.tags import Tag, parse_attributes
@@ -92,6 +92,54 @@ def write_number(number: int, kind: str) -> str:
     return f"{number:02d}" if kind == "01" else str(number)
 
 
-def write_marks(text: str, numbers: Sequence[str]) -> str:
-    """A level's text, such as `%1.%2)`, with these numbers of the levels from the outermost."""
-    return _PLACE.sub(lambda found: "".join(numbers[int(found[1]) - 1 : int(found[1])]), text)
+@dataclass(slots=True)
+class Level:
+    """A level of a list of an Office or OpenDocument file; without a `kind` it has no numbers.
+
+    `text`: the numbers of which levels it shows, and what is about them, such as `%1.%2)`; empty if
+    it has dashes. `is_legal`: all numbers in digits. `restart`: at which depths it begins anew.
+    """
+
+    start: int = 1
+    kind: str = "1"
+    text: str = ""
+    is_legal: bool = False
+    restart: int | None = None
+
+
+def next_mark(
+    levels: Mapping[int, Level], reached: dict[int, int], depth: int, number: int | None = None
+) -> str:
+    """Count an item of that depth, from 0, in `reached`; its mark, `-` if it has none.
+
+    `number`: that of the item, if its list does not just count on.
+
+    >>> levels, reached = {0: Level(text="%1."), 1: Level(kind="a", text="%1%2)")}, {}
+    >>> [next_mark(levels, reached, depth) for depth in (0, 1, 1, 0, 1)]
+    ['1.', '1a)', '1b)', '2.', '2a)']
+    """
+    level = levels.get(depth)
+    if level is None:
+        return "-"
+    reached[depth] = reached.get(depth, level.start - 1) + 1 if number is None else number
+    for deeper in [each for each in reached if each > depth]:
+        restart = levels[deeper].restart if deeper in levels else None
+        if restart is None or restart > depth:
+            del reached[deeper]
+    numbers = []
+    for each in range(depth + 1):
+        shown = levels.get(each, _USUAL)
+        kind = "1" if level.is_legal and shown.kind else shown.kind
+        numbers.append(write_number(reached.get(each, shown.start), kind) if kind else "")
+    marks = _PLACE.sub(
+        lambda found: "".join(numbers[int(found[1]) - 1 : int(found[1])]), level.text
+    )
+    return " ".join(marks.split()) or "-"
+
+
+_USUAL = Level()
+
+
+def parse_number(text: str, otherwise: int = 0) -> int:
+    """A small number of a file."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 8 else otherwise

@@ -121,16 +121,11 @@ def _write_general(section: Section, number: Decimal) -> str:
 
 
 def _write_digits(section: Section, number: Decimal) -> str:
-    """The number in one piece, or a digit a place, and in the first place all that have none."""
+    """A digit a place, and in the first place all that have none."""
     layout = section.layout
     number = _round(number.scaleb(layout.scale), layout.places)
-    written = f"{number:,f}" if layout.is_grouped and layout.ends else f"{number:f}"
-    head, _, tail = written.partition(".")
+    head, _, tail = f"{number:f}".partition(".")
     tail = tail[: layout.needed] + tail[layout.needed :].rstrip("0")
-    if layout.ends:
-        first, end = layout.ends
-        shown = f"{head}.{tail}" if tail else head
-        return f"{_literals(section, 0, first)}{shown}{_literals(section, end)}"
     return "".join(_write_places(section, head.lstrip("0"), tail))
 
 

@@ -12,15 +12,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from foveate.core.errors import BadInput
-from foveate.ingest.loaders.archive import Archive, read_properties
+from foveate.ingest.loaders.archive import Archive, read_properties, without_elements
 from foveate.ingest.loaders.blocks import MAX_COLUMNS, Blocks
-from foveate.ingest.loaders.formulas import Formula
+from foveate.ingest.loaders.body import Body
+from foveate.ingest.loaders.formulas import write_formulas
 from foveate.ingest.loaders.inline import PLAIN, Inline, Look
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
-from foveate.ingest.loaders.merged_cells import Cell, MergedCells, MergedRanges
-from foveate.ingest.loaders.odf_styles import OUTLINE, Styles, parse_count, read_styles
+from foveate.ingest.loaders.list_numbers import next_mark, parse_number
+from foveate.ingest.loaders.merged_cells import MergedRanges
 from foveate.ingest.loaders.pictures import picture_words
 from foveate.ingest.loaders.records import Records
+from foveate.ingest.loaders.styles import OUTLINE, OdfStyles, read_odf_styles
 from foveate.ingest.loaders.text import sections_from_headings
 from foveate.ports import LoadedDocument
 
@@ -35,24 +37,21 @@ _STORED = ("value", "date-value", "time-value", "boolean-value", "string-value")
 def load_odt(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tuple[LoadedDocument]:
     """The text as one document; raises `BadInput` if it is damaged, encrypted or over a limit."""
     archive = _open(data, limits, "text", "an OpenDocument text")
-    body = _Text(Blocks(limits), read_styles(archive))
-    body.blocks.leave_out("pictures", _read(archive, body))
-    sections = sections_from_headings(body.blocks.text(), body.blocks.headings)
-    first = next((name for _, level, name in body.blocks.headings if level == 1), path.stem)
-    return (read_properties(archive, "meta.xml", "date").document(body.blocks, first, sections),)
+    blocks = Blocks(limits)
+    _read(archive, _Text(Body(blocks), read_odf_styles(archive)), blocks)
+    sections = sections_from_headings(blocks.text(), blocks.headings)
+    first = next((name for _, level, name in blocks.headings if level == 1), path.stem)
+    return (read_properties(archive, "meta.xml", "date").document(blocks, first, sections),)
 
 
 def load_ods(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tuple[LoadedDocument]:
     """The spreadsheet as one document; raises `BadInput` as `load_odt` does."""
     archive = _open(data, limits, "spreadsheet", "an OpenDocument spreadsheet")
-    sheet = _Sheet(Records(limits, Blocks(limits)), read_styles(archive))
-    records = sheet.records
-    records.blocks.leave_out("pictures", _read(archive, sheet))
-    return (
-        read_properties(archive, "meta.xml", "date").document(
-            records.blocks, path.stem, records.sections
-        ),
-    )
+    blocks = Blocks(limits)
+    records = Records(limits, blocks)
+    _read(archive, _Sheet(records, read_odf_styles(archive)), blocks)
+    properties = read_properties(archive, "meta.xml", "date")
+    return (properties.document(blocks, path.stem, records.sections),)
 
 
 def _open(data: bytes, limits: Limits, kind: str, what: str) -> Archive:
@@ -65,33 +64,28 @@ def _open(data: bytes, limits: Limits, kind: str, what: str) -> Archive:
     raise BadInput(f"a zip archive, but not {what}; give it the right suffix")
 
 
-def _read(archive: Archive, body: _Text | _Sheet) -> int:
-    """Read all of it; the number of its pictures."""
-    skipped, seen, pictures = 0, set[str](), _FramePictures()
-    for kind, name, given in archive.events(_CONTENT):
-        formula = body.formula
-        if kind != "text" and name in _SKIPPED:
-            skipped += 1 if kind == "start" else -1
-        elif skipped or pictures.read(kind, name, given, body):
+def _read(archive: Archive, reader: _Text | _Sheet, blocks: Blocks) -> None:
+    """Read all of it."""
+    seen, pictures = set[str](), _FramePictures()
+    shown = without_elements(archive.events(_CONTENT), _SKIPPED)
+    for kind, name, given in write_formulas(shown, "math"):
+        if kind == "formula":
+            reader.add_formula(name)
+        elif pictures.read(kind, name, given, reader):
             continue
-        elif (kind, name) == ("end", "math"):
-            body.formula = None
-            body.add_formula(formula.text() if formula else "")
-        elif formula is not None:
-            formula.read(kind, name, given)
-        elif (kind, name) == ("start", "math"):
-            body.formula = Formula()
-        elif (kind, name) == ("start", "object"):
-            place = given.get("href", "")
-            body.add_formula("" if place in seen else _read_object(archive, place))
-            seen.add(place)
         elif kind == "text":
-            body.add_text(name)
-        elif kind == "start":
-            body.start(name, given)
+            reader.add_text(name)
+        elif kind == "end":
+            reader.end(name)
+        elif name == "object":
+            place = given.get("href", "")
+            reader.add_formula("" if place in seen else _read_object(archive, place))
+            seen.add(place)
+        elif sign := _sign(name, given):
+            reader.add_text(sign)
         else:
-            body.end(name)
-    return len(pictures.found)
+            reader.start(name, given)
+    blocks.leave_out("pictures", len(pictures.found))
 
 
 @dataclass(slots=True)
@@ -131,34 +125,29 @@ class _FramePictures:
 
 def _read_object(archive: Archive, place: str) -> str:
     """The formula of an object that is a part of its own; empty if it is none."""
-    formula: Formula | None = None
-    for kind, name, given in archive.events(f"{place.removeprefix('./')}/{_CONTENT}"):
-        if formula is None and name != "math":
-            return ""
-        if formula is not None:
-            formula.read(kind, name, given)
-        formula = formula or Formula()
-    return formula.text() if formula is not None else ""
+    events = write_formulas(archive.events(f"{place.removeprefix('./')}/{_CONTENT}"), "math")
+    kind, text, _ = next(events, ("", "", {}))
+    return text if kind == "formula" else ""
 
 
 def _sign(name: str, given: Mapping[str, str]) -> str:
     """What an element stands for inside of a paragraph."""
     if name == "s":
-        return " " * min(parse_count(given.get("c", "")), _MAX_SPACES)
+        return " " * min(parse_number(given.get("c", ""), 1), _MAX_SPACES)
     return {"tab": "\t", "line-break": "\n"}.get(name, "")
 
 
 def _spans(given: Mapping[str, str]) -> tuple[int, int]:
     """How many columns and rows a cell covers."""
     columns, rows = (given.get(f"number-{what}-spanned", "") for what in ("columns", "rows"))
-    return max(parse_count(columns), 1), max(parse_count(rows), 1)
+    return max(parse_number(columns), 1), max(parse_number(rows), 1)
 
 
 @dataclass(slots=True)
 class _Paragraph:
-    """An open paragraph. `level`: of a heading, else 0; `looks`: of its open spans."""
+    """An open paragraph. `level`: of a heading; `looks`: of its open spans."""
 
-    level: int
+    level: int | None
     looks: list[Look]
     mark: str = ""
     line: Inline = field(default_factory=Inline)
@@ -166,29 +155,24 @@ class _Paragraph:
 
 @dataclass(slots=True)
 class _List:
-    """A list with those in it: the numbers that its items have reached, by depth from 1."""
+    """A list with those in it: the numbers that its items have reached, by depth."""
 
     style: str
-    numbers: dict[int, int] = field(default_factory=dict)
+    reached: dict[int, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class _Text:
     """The state of a text; text boxes, notes and cells hold paragraphs of their own."""
 
-    blocks: Blocks
-    styles: Styles
-    formula: Formula | None = None
+    body: Body
+    styles: OdfStyles
     _open: list[_Paragraph] = field(default_factory=list)
     _lists: list[_List] = field(default_factory=list)  # the open ones
     _known: dict[str, _List] = field(default_factory=dict)  # by id and by style
     _outline: _List = field(default_factory=lambda: _List(OUTLINE))
     _mark: str = ""  # of the item that has begun
     _notes: int = 0
-    _tables: int = 0
-    _merged: MergedCells = field(default_factory=MergedCells)  # of the open table
-    _cells: list[Cell] | None = None
-    _gap: str = " "  # before the next paragraph of the cell
 
     def add_text(self, text: str) -> None:
         """Text of the innermost paragraph."""
@@ -200,7 +184,7 @@ class _Text:
         if self._open and text:
             self._open[-1].line.add_formula(text)
         else:
-            self.blocks.leave_out("embedded objects")
+            self.body.blocks.leave_out("embedded objects")
 
     def start(self, name: str, given: Mapping[str, str]) -> None:
         """An element begins."""
@@ -208,40 +192,31 @@ class _Text:
             self._start_paragraph(name, given)
         elif name == "span" and self._open:
             looks = self._open[-1].looks
-            looks.append(self.styles.look("text", given.get("style-name", "")).over(looks[-1]))
+            style = self.styles.style("text", given.get("style-name", ""))
+            looks.append(style.look.over(looks[-1]))
         elif name == "note":
             self._notes += 1
         elif name == "list":
             self._start_list(given)
-        elif name in ("list-item", "list-header") and self._lists:
-            self._mark = self._next_mark(given) if name == "list-item" else ""
-        elif name in ("table", "table-row", "table-cell"):
-            self._start_table(name, given)
-        elif sign := _sign(name, given):
-            self.add_text(sign)
-
-    def _start_table(self, name: str, given: Mapping[str, str]) -> None:
-        """A table, a row or a cell begins; those of a table in a cell are text of that."""
-        if name == "table":
-            self._tables += 1
-        elif self._tables > 1:
-            self._gap = "; "
+        elif name == "list-item" and self._lists:
+            self._mark = self._count(self._lists[-1], len(self._lists) - 1, given)
+        elif name == "list-header":
+            self._mark = ""
+        elif name == "table":
+            self.body.start_table()
         elif name == "table-row":
-            self._cells = []
-        elif self._cells is not None and len(self._cells) < MAX_COLUMNS:
-            self._cells.append(Cell("", *_spans(given)))
+            self.body.start_row()
+        elif name == "table-cell":
+            self.body.start_cell(*_spans(given))
 
     def _start_paragraph(self, name: str, given: Mapping[str, str]) -> None:
-        style = given.get("style-name", "")
-        level = min(parse_count(given.get("outline-level", "")), 9) if name == "h" else 0
+        style = self.styles.style("paragraph", given.get("style-name", ""))
+        level = min(parse_number(given.get("outline-level", ""), 1), 9) if name == "h" else None
         mark, self._mark = self._mark, ""
-        if level and not self._lists and self.styles.has_numbers(style):
-            mark = (
-                ""
-                if given.get("is-list-header") == "true"
-                else self._count(self._outline, level, given)
-            )
-        self._open.append(_Paragraph(level, [self.styles.look("paragraph", style)], mark))
+        if level and not self._lists and style.numbered != "":
+            is_header = given.get("is-list-header") == "true"
+            mark = "" if is_header else self._count(self._outline, level - 1, given)
+        self._open.append(_Paragraph(level, [style.look], mark))
 
     def _start_list(self, given: Mapping[str, str]) -> None:
         style = given.get("style-name", self._lists[-1].style if self._lists else "")
@@ -249,25 +224,19 @@ class _Text:
         if self._lists:
             root = self._lists[0]
             if not goes_on:
-                root.numbers.pop(len(self._lists) + 1, None)
-            found = _List(style, root.numbers)
+                root.reached.pop(len(self._lists), None)
+            found = _List(style, root.reached)
         else:
             before = self._known.get(given.get("continue-list", style)) if goes_on else None
-            found = _List(style, before.numbers if before else {})
+            found = _List(style, before.reached if before else {})
             self._known[style] = self._known[given.get("id", style)] = found
         self._lists.append(found)
 
-    def _next_mark(self, given: Mapping[str, str]) -> str:
-        return self._count(self._lists[-1], len(self._lists), given)
-
     def _count(self, counted: _List, depth: int, given: Mapping[str, str]) -> str:
         """Count an item at that depth; its mark."""
-        numbers, start = counted.numbers, self.styles.start(counted.style, depth)
-        following = numbers.get(depth, start - 1) + 1
-        numbers[depth] = parse_count(given.get("start-value", ""), following)
-        for deeper in [each for each in numbers if each > depth]:
-            del numbers[deeper]
-        return self.styles.mark(counted.style, depth, numbers)
+        number = parse_number(given.get("start-value", ""), -1)
+        levels = self.styles.levels.get(counted.style, {})
+        return next_mark(levels, counted.reached, depth, number if number >= 0 else None)
 
     def end(self, name: str) -> None:
         """An element ends."""
@@ -280,36 +249,21 @@ class _Text:
         elif name == "list" and self._lists:
             self._lists.pop()
             if not self._lists:
-                self.blocks.end_group()
+                self.body.blocks.end_group()
         elif name == "table":
-            self._tables -= 1
-            if not self._tables:
-                self.blocks.add_rows(self._merged.finish(), is_layout=self._merged.count == 1)
-                self._merged = MergedCells(self._merged.allowance)
-            self.blocks.end_group()
-        elif name == "table-row" and self._tables == 1 and self._cells is not None:
-            self.blocks.add_rows(self._merged.add(self._cells))
-            self._cells = None
+            self.body.end_table()
+        elif name == "table-row":
+            self.body.end_row()
 
     def _end_paragraph(self, paragraph: _Paragraph) -> None:
-        text = paragraph.line.text()
-        mark = paragraph.mark
-        self.blocks.leave_out("struck-out texts", paragraph.line.struck)
-        said = f"{mark} {text}" if mark not in ("", "-") else text
+        line, mark = paragraph.line, paragraph.mark
         if self._notes and self._open:
-            self.add_text(f" [{' '.join(text.split())}]" if text.strip() else "")
-        elif self._cells:
-            cell = self._cells[-1]
-            gap, self._gap = self._gap if cell.text.strip() else " ", " "
-            self._cells[-1] = cell._replace(
-                text=f"{cell.text}{gap}{said}" if text.strip() else cell.text
-            )
-        elif paragraph.level and text.strip():
-            self.blocks.add_heading(paragraph.level, said)
-        elif mark:
-            self.blocks.add_item(len(self._lists) - 1, mark, text)
-        else:
-            self.blocks.add_paragraph(text)
+            text = " ".join(line.text().split())
+            self.body.blocks.leave_out("struck-out texts", line.struck)
+            self.add_text(f" [{text}]" if text else "")
+            return
+        depth = len(self._lists) - 1
+        self.body.end_paragraph(line, level=paragraph.level, depth=depth, mark=mark)
 
 
 @dataclass(slots=True)
@@ -317,8 +271,7 @@ class _Sheet:
     """The state of a spreadsheet: the row and the cell that are open."""
 
     records: Records
-    styles: Styles
-    formula: Formula | None = None
+    styles: OdfStyles
     _row: int = 0
     _rows: int = 1  # how many times the open row is repeated
     _times: int = 1  # how many times the open cell is
@@ -345,10 +298,10 @@ class _Sheet:
             self._row, self._merged = 0, MergedRanges()
             self.records.begin_sheet(given.get("name", ""))
         elif name == "table-row":
-            self._rows = parse_count(given.get("number-rows-repeated", ""))
+            self._rows = parse_number(given.get("number-rows-repeated", ""), 1)
             self._cells, self._column = {}, 0
         elif name in ("table-cell", "covered-table-cell"):
-            self._times = parse_count(given.get("number-columns-repeated", ""))
+            self._times = parse_number(given.get("number-columns-repeated", ""), 1)
             self._cell, self._looks, self._begun = Inline(), [PLAIN], False
             self._stored = next(filter(None, map(given.get, _STORED)), "")
             columns, rows = _spans(given)
@@ -359,10 +312,8 @@ class _Sheet:
             self._cell.add(" " if self._begun else "")
             self._begun = True
         elif name == "span":
-            look = self.styles.look("text", given.get("style-name", ""))
-            self._looks.append(look.over(self._looks[-1]))
-        elif sign := _sign(name, given):
-            self.add_text(sign)
+            style = self.styles.style("text", given.get("style-name", ""))
+            self._looks.append(style.look.over(self._looks[-1]))
 
     def end(self, name: str) -> None:
         """An element ends."""

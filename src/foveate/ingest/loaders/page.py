@@ -23,8 +23,8 @@ _DROPPED = element_names(
 _FURNITURE = frozenset({"aside", "footer"})
 _WITH_OWN = ("article", "blockquote", "figure", "main")
 """Elements with asides and footers of their own, which are their text and not the site's."""
-_STRUCK = frozenset({"del", "s", "strike"})
-_RAISED = frozenset({"sub", "sup"})
+_PHRASES = ("sub", "sup", "s", "strike")
+"""Elements that end at the next block; `del` may have blocks in it."""
 _ENDS_P = element_names(
     "address article aside blockquote center details dialog dir div dl fieldset figcaption figure"
     " footer form h1 h2 h3 h4 h5 h6 header hr li main menu nav ol p pre section summary table ul"
@@ -46,15 +46,9 @@ _FENCES_P = frozenset({"table", "td", "th", "button", "object"})
 
 @dataclass(slots=True)
 class Outline:
-    """The open elements, innermost last. `hidden` counts those that hide what is in them.
+    """The open elements, innermost last. `hidden` counts those that hide what is in them."""
 
-    `ends_struck`: struck text ends at the next block, as an index does; else it may have blocks in
-    it. `is_torn`: the end tag of some is missing.
-    """
-
-    ends_struck: bool = False
     hidden: int = 0
-    is_torn: bool = False
     _open: list[tuple[str, bool]] = field(default_factory=list)
     _places: dict[str, list[int]] = field(default_factory=dict)  # in it, by name
 
@@ -91,7 +85,6 @@ class Outline:
                 ended.append(last)
             if last == name:
                 break
-            self.is_torn = self.is_torn or last in _STRUCK
         return ended
 
     def is_open(self, *names: str) -> bool:
@@ -100,10 +93,10 @@ class Outline:
 
     def _end_inline(self) -> list[str]:
         """End what cannot contain a block, unless that is in an element that is never shown."""
-        if self.hidden > sum(len(self._places.get(name, ())) for name in _STRUCK):
+        if self.hidden > sum(len(self._places.get(name, ())) for name in _PHRASES):
             return []
         ended: list[str] = []
-        for name in (*_RAISED, *(_STRUCK if self.ends_struck else ())):
+        for name in _PHRASES:
             while self._places.get(name):
                 ended += self.close(name)
         return ended
@@ -133,7 +126,6 @@ _TIGHT = frozenset({"br", "dt", "dd", "li", "tr"})
 _LISTS = frozenset({"ol", "ul"})
 _CELLS = frozenset({"td", "th"})
 _IN_CELLS = frozenset({"dl", "ol", "table", "ul"})
-_OF_TABLES = element_names("caption table tbody td tfoot th thead tr")
 _ITEMS = frozenset({"dd", "dt", "li"})
 _ROW_ENDS = frozenset({"ul", "ol", "pre", "table", "dl", *_LEVELS})
 _TICKS = re.compile(r"`+")
@@ -144,22 +136,15 @@ _MAX_DEPTH = 8  # indents of nested lists; deeper ones stand where the eighth do
 class Page:
     """The text so far. Feed `handle_tag` every tag, then read `finish()` and `headings`.
 
-    `torn`: the numbers of the tags of the first block in each cell that had no end where its table
-    was left, so that what followed became text of its row. A page whose tag numbers `row_ends` are
-    those has blocks of their own instead.
-
     `items`: how many each reversed list has, by the number of its tag; a page that is given them
-    numbers those lists from there. `ends_struck`: as in `Outline`. `pictures`: their sources.
+    numbers those lists from there. `pictures`: their sources.
     """
 
-    row_ends: frozenset[int] = frozenset()
-    ends_struck: bool = False
     items: dict[int, int] = field(default_factory=dict)
     headings: list[Heading] = field(default_factory=list)
-    torn: list[int] = field(default_factory=list)
     pictures: set[str] = field(default_factory=set)
     _tags: int = 0
-    _outline: Outline = field(init=False)
+    _outline: Outline = field(default_factory=Outline)
     _parts: list[str] = field(default_factory=list)
     _size: int = 0
     _gap: str = ""
@@ -171,16 +156,6 @@ class Page:
     _row: int | None = None
     _tables: list[bool] = field(default_factory=list)  # the open ones: whether they have names
     _inner: int = 0  # lists and tables that are open in a cell of a table with names
-    _block: int = 0  # the number of the tag of the first block in the cell that is open
-
-    def __post_init__(self) -> None:
-        """Begin without open elements."""
-        self._outline = Outline(self.ends_struck)
-
-    @property
-    def is_struck(self) -> bool:
-        """Whether struck text has no end tag, so that what follows in its parent is hidden."""
-        return not self.ends_struck and (self._outline.is_torn or self._outline.is_open(*_STRUCK))
 
     def handle_tag(self, tag: Tag) -> None:
         """One tag or text, in the order of the page."""
@@ -194,15 +169,11 @@ class Page:
             if not self._outline.hidden:
                 (self._add_picture if tag.name == "img" else self._open)(tag)
         else:
-            ended = self._outline.close(tag.name)
-            if "table" in ended and tag.name not in _OF_TABLES:
-                self._note_torn_cell()
-            for name in ended:
+            for name in self._outline.close(tag.name):
                 self._close(name)
 
     def finish(self) -> str:
         """The text, once all tags are in."""
-        self._note_torn_cell()
         self._close("pre")
         self._end_heading()
         return "".join(self._parts)
@@ -213,8 +184,8 @@ class Page:
             if name == "br":
                 self._pre.append("\n")
             return
-        if self._tags in self.row_ends:
-            self._end_row()
+        if name in _LEVELS:
+            self._inner = 0  # a heading is no text of a row, whatever has no end
         if self._inner or (name in _IN_CELLS and self._row and self._tables and self._tables[-1]):
             self._open_inner(name)
             return
@@ -258,7 +229,6 @@ class Page:
 
     def _open_loose(self, tag: Tag) -> None:
         name = tag.name
-        self._block = self._block or self._tags
         self._break("\n" if name in _LISTS and self._lists else "\n\n")
         if name in _LISTS:
             self._lists.append(open_list(tag, self._tags, self.items))
@@ -267,13 +237,8 @@ class Page:
 
     def _open_inner(self, name: str) -> None:
         """A list or table in a cell that has a name: its items are text of the row."""
-        self._block = self._block or self._tags
         self._inner += name in _IN_CELLS
         self._gap = "; " if name in _CELLS or name in _ITEMS else self._gap or " "
-
-    def _note_torn_cell(self) -> None:
-        if self._row and self._block:
-            self.torn.append(self._block)
 
     def _open_tight(self, tag: Tag) -> None:
         self._break("\n", self._bullet(tag) if tag.name == "li" else "")
@@ -295,7 +260,6 @@ class Page:
             self._tables[-1] = True
         if self._row is None:
             return
-        self._block = 0
         self._gap = "" if self._row else self._gap
         self._write(" | " if self._row else "| ")
         self._row += 1
@@ -384,17 +348,12 @@ class Page:
 
 
 def read_page(parse: Callable[[], Iterable[Tag]]) -> tuple[Page, str]:
-    """The page of the tags, and its text.
-
-    They are read again if blocks in cells or struck texts never end, or if lists count down.
-    """
-    page = Page()
-    for tag in parse():
-        page.handle_tag(tag)
-    text = page.finish()
-    if not page.torn and not page.items and not page.is_struck:
-        return page, text
-    page = Page(row_ends=frozenset(page.torn), ends_struck=page.is_struck, items=page.items)
-    for tag in parse():
-        page.handle_tag(tag)
-    return page, page.finish()
+    """The page of the tags, and its text; they are read again if lists count down."""
+    items: dict[int, int] = {}
+    while True:
+        page = Page(items=dict(items))
+        for tag in parse():
+            page.handle_tag(tag)
+        if page.items == items:
+            return page, page.finish()
+        items = page.items

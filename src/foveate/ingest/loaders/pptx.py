@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from foveate.ingest.loaders.archive import Archive, read_properties
+from foveate.ingest.loaders.archive import Archive, read_properties, without_elements
 from foveate.ingest.loaders.blocks import Blocks
 from foveate.ingest.loaders.drawings import DRAWN, Drawings
-from foveate.ingest.loaders.formulas import Formula
+from foveate.ingest.loaders.formulas import write_formulas
 from foveate.ingest.loaders.inline import PLAIN, Inline, Look
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
-from foveate.ingest.loaders.list_numbers import write_number
+from foveate.ingest.loaders.list_numbers import Level, next_mark, parse_number
 from foveate.ingest.loaders.merged_cells import Allowance, Cell, MergedCells
 from foveate.ingest.loaders.pictures import DrawnPictures, Pictures, picture_words
 from foveate.ingest.loaders.symbol_fonts import read_private_signs
@@ -29,7 +29,7 @@ _TITLES = ("title", "ctrTitle")
 _FURNITURE = ("sldNum", "dt", "ftr", "hdr")
 _NUMBERS = re.compile(r"(arabic|alphaLc|alphaUc|romanLc|romanUc)(Period|ParenR|ParenBoth|Plain)")
 _KINDS = {"arabic": "1", "alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}
-_FORMS = {"Period": "{}.", "ParenR": "{})", "ParenBoth": "({})", "Plain": "{}"}
+_FORMS = {"Period": "%1.", "ParenR": "%1)", "ParenBoth": "(%1)", "Plain": "%1"}
 
 
 def load_pptx(
@@ -127,7 +127,7 @@ class _Shape:
     def write_to(self, blocks: Blocks, merged: MergedCells) -> None:
         """Write it down: several paragraphs are the items of a list."""
         several = len(self.texts()) > 1 and self.kind in ("body", "obj", "")
-        reached: dict[int, tuple[tuple[str, int], int]] = {}
+        reached: dict[int, tuple[tuple[str, int], dict[int, int]]] = {}
         for each in self.paragraphs:
             text = each.line.text().strip()
             blocks.leave_out("struck-out texts", each.line.struck)
@@ -142,28 +142,28 @@ class _Shape:
         blocks.end_group()
 
 
-def _next_mark(paragraph: _Paragraph, reached: dict[int, tuple[tuple[str, int], int]]) -> str:
+def _next_mark(
+    paragraph: _Paragraph, reached: dict[int, tuple[tuple[str, int], dict[int, int]]]
+) -> str:
     """The number of the paragraph if it has one, by what its shape has reached at each depth."""
     depth, numbers = paragraph.depth, paragraph.numbers
     for deeper in [each for each in reached if each > depth]:
         del reached[deeper]
-    last = reached.pop(depth, None)
+    before, count = reached.pop(depth, (None, {}))
     if numbers is None:
         return ""
-    number = last[1] + 1 if last is not None and last[0] == numbers else numbers[1]
-    reached[depth] = (numbers, number)
+    reached[depth] = (numbers, count if before == numbers else {})
     found = _NUMBERS.fullmatch(numbers[0])
     kind, form = found.groups() if found is not None else ("arabic", "Period")
-    return _FORMS[form].format(write_number(number, _KINDS[kind]))
+    level = Level(start=numbers[1], kind=_KINDS[kind], text=_FORMS[form])
+    return next_mark({0: level}, reached[depth][1], 0)
 
 
 def _read_shapes(archive: Archive, part: str) -> list[_Shape]:
-    reader, skipped = _SlideReader(), 0
-    for kind, name, given in archive.events(part):
-        if name == "Fallback" and kind != "text":
-            skipped += 1 if kind == "start" else -1
-        elif not skipped:
-            reader.handle_event(kind, name, given)
+    reader = _SlideReader()
+    shown = without_elements(archive.events(part), ("Fallback",))
+    for kind, name, given in write_formulas(shown, "oMath"):
+        reader.handle_event(kind, name, given)
     return reader.found
 
 
@@ -176,13 +176,13 @@ class _SlideReader:
     _look: Look = PLAIN
     _signs: str = ""  # the font of signs of the open run
     _in_look: bool = False
-    _formula: Formula | None = None
     _caption: str = ""
 
     def handle_event(self, kind: str, name: str, given: Mapping[str, str]) -> None:
         """One event of the slide."""
-        if self._formula is not None:
-            self._read_formula(self._formula, kind, name, given)
+        if kind == "formula":
+            if line := self._line():
+                line.add_formula(name)
         elif kind == "text":
             if self._speaks and (line := self._line()):
                 line.add(read_private_signs(name, self._signs), self._look)
@@ -197,16 +197,6 @@ class _SlideReader:
             self._start_inside(name, given)
         elif name == "tc" and self.found:
             self._end_cell()
-
-    def _read_formula(
-        self, formula: Formula, kind: str, name: str, given: Mapping[str, str]
-    ) -> None:
-        if (kind, name) != ("end", "oMath"):
-            formula.read(kind, name, given)
-            return
-        self._formula = None
-        if line := self._line():
-            line.add_formula(formula.text())
 
     def _line(self) -> Inline | None:
         """What the text goes to."""
@@ -224,8 +214,6 @@ class _SlideReader:
             shape.rows.append([])
         elif name == "tc" and shape.rows:
             self._start_cell(shape, given)
-        elif name == "oMath":
-            self._formula = Formula()
         elif name in ("r", "fld"):
             self._look, self._signs = PLAIN, ""
         elif self._in_look and name == "latin":
@@ -248,11 +236,10 @@ class _SlideReader:
             shape.paragraphs.append(_Paragraph())
         elif name == "br":
             self._add("\n")
-        elif name == "pPr" and shape.paragraphs and given.get("lvl", "").isdecimal():
-            shape.paragraphs[-1].depth = min(int(given["lvl"][:2]), 9)
+        elif name == "pPr" and shape.paragraphs:
+            shape.paragraphs[-1].depth = min(parse_number(given.get("lvl", "")), 9)
         elif name == "buAutoNum" and shape.paragraphs and not shape.rows:
-            start = given.get("startAt", "1")
-            first = int(start) if start.isdecimal() and len(start) < 6 else 1
+            first = parse_number(given.get("startAt", ""), 1)
             shape.paragraphs[-1].numbers = (given.get("type", ""), first)
 
     def _add(self, text: str) -> None:
@@ -262,8 +249,7 @@ class _SlideReader:
     def _start_cell(self, shape: _Shape, given: Mapping[str, str]) -> None:
         shape.cell = Inline()
         if given.get("hMerge") not in ("1", "true"):
-            span = given.get("gridSpan", "1")
-            columns = int(span) if span.isdecimal() and len(span) < 6 else 1
+            columns = parse_number(given.get("gridSpan", ""), 1)
             goes_on = given.get("vMerge") in ("1", "true")
             shape.rows[-1].append(Cell("", max(columns, 1), 0 if goes_on else 1))
         else:

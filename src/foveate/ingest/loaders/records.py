@@ -159,14 +159,10 @@ class Records:
         sheet = self._sheet
         lead = leading_titles(rows)
         found = with_joined_names(rows[lead:], sheet.wide)
-        if len(found) < _PAIR or (
-            lead and len(sheet.columns) < _PAIR and rows[0][0] == sheet.last + 1
-        ):
+        if len(found) < _PAIR:
             return False
         (head, following) = found[0][1], found[1][1]
-        if not is_header(head, following) or is_total_row(head[min(head)]):
-            return False
-        if not {*following} - {*head} <= {min(following)} or any(map(is_blank_mark, head.values())):
+        if not is_header(head, following) or not {*following} - {*head} <= {min(following)}:
             return False
         if head == sheet.head:
             return len(head) > 1 and following != head
@@ -180,8 +176,7 @@ class Records:
         )
         if len(changed) == 1 and is_small and not was_small:
             return False  # `sold out` is no name beside `Price`
-        is_apart = lead < 1 or rows[0][0] > sheet.last + 1 or rows[lead][0] > rows[lead - 1][0] + 1
-        return len(changed) > (0 if is_apart else 1)
+        return bool(changed)
 
     def _is_of_no_table(self, part: Sequence[Row]) -> bool:
         """Whether the rows behind an empty one are not of the table before, or may not be."""

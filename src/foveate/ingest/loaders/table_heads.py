@@ -74,17 +74,12 @@ def rows_above_names(rows: Sequence[Row]) -> int:
     They have one cell, or are a list of labels with their values that is narrower than the names.
     """
     lead = leading_titles(rows)
-    widest = max((len(filled) for _, filled in rows), default=0)
-    said = next((n for n, (_, one) in enumerate(rows) if len(one) > 1 and not measure(one)), 0)
-    if said > lead and said < len(rows) and len(rows[lead][1]) < widest:
-        lead = said
     for n in range(lead + 1, len(rows) - 1):
         is_wider = len(rows[n][1]) > max(len(filled) for _, filled in rows[lead:n])
         is_apart = rows[n][0] > rows[n - 1][0] + 1 or contrast(rows[n][1], rows[n + 1][1])
         if is_wider and is_apart and is_header(rows[n][1], rows[n + 1][1]):
             return lead if is_table(rows[lead:n]) else n
-    wide = [len(filled) > 1 for _, filled in rows[lead:]]
-    return lead if 2 * sum(wide) > len(wide) else 0
+    return lead
 
 
 def is_table(rows: Sequence[Row]) -> bool:

@@ -18,6 +18,7 @@ from foveate.ingest.loaders.archive import Archive, read_properties
 from foveate.ingest.loaders.blocks import MAX_COLUMNS, Blocks
 from foveate.ingest.loaders.inline import PLAIN, Inline, Look, read_look
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS, Limits
+from foveate.ingest.loaders.list_numbers import parse_number
 from foveate.ingest.loaders.merged_cells import MergedRanges
 from foveate.ingest.loaders.number_formats import (
     BUILT_IN,
@@ -48,10 +49,10 @@ class CellValues:
             return _TRUTH.get(value, value)
         if kind == "d":
             return value.removesuffix("T00:00:00")
-        at = int(style) if style.isdecimal() and len(style) < 7 else 0
+        at = parse_number(style)
         code = self.formats[at] if at < len(self.formats) else ""
         if kind == "s":
-            at = int(value) if value.isdecimal() else -1
+            at = parse_number(value, -1)
             if not 0 <= at < len(self.strings):
                 raise BadInput(f"damaged: there is no shared text {value[:20]!r}")
             return format_text(self.strings[at], code)
@@ -122,8 +123,7 @@ def read_formats(archive: Archive, part: str) -> list[str]:
         elif kind == "start" and name == "xf" and inside:
             at = given.get("numFmtId", "0")
             code = own.get(at)
-            usual = BUILT_IN.get(int(at), "") if at.isdecimal() and len(at) < 7 else ""
-            found.append(usual if code is None else code)
+            found.append(BUILT_IN.get(parse_number(at), "") if code is None else code)
     return found
 
 
@@ -174,9 +174,7 @@ class _Row:
     def open(self, name: str, given: dict[str, str]) -> None:
         """An element begins."""
         if name == "row":
-            reference = given.get("r", "")
-            known = reference.isdecimal() and len(reference) < 10
-            self.number, self.cells = int(reference) if known else self.number + 1, {}
+            self.number, self.cells = parse_number(given.get("r", ""), self.number + 1), {}
         elif name == "c":
             self._kind, self._style = given.get("t", "n"), given.get("s", "0")
             self._column = _column_index(given.get("r", ""), next(reversed(self.cells), -1) + 1)

@@ -1,4 +1,4 @@
-"""LangChain: a document compressor, a retriever, messages for a model, and lists that fit.
+"""LangChain: a document compressor, a retriever, and lists of messages that fit.
 
 The text of a `Document` is the block as it is in the context, marker and source included, so a
 chain that joins documents sends what was counted. Its metadata has its origin under `foveate`;
@@ -15,16 +15,13 @@ except ImportError as error:
 
 from foveate.integrations.langchain.citations import cited_documents, number_citations
 from foveate.integrations.langchain.compaction import FoveateCompaction
-from foveate.integrations.langchain.documents import Block, ContextPrompt, context_from_documents
-from foveate.integrations.langchain.prompt import FoveatePrompt
+from foveate.integrations.langchain.documents import Block, context_from_documents
 from foveate.integrations.langchain.retriever import FoveateCompressor, FoveateRetriever
 
 __all__ = [
     "Block",
-    "ContextPrompt",
     "FoveateCompaction",
     "FoveateCompressor",
-    "FoveatePrompt",
     "FoveateRetriever",
     "cited_documents",
     "context_from_documents",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
@@ -15,19 +16,23 @@ from langchain_core.runnables.config import run_in_executor
 
 from foveate.core.errors import BadOption
 from foveate.integrations.langchain.documents import documents_from_result
-from foveate.integrations.langchain.source import SourceFields
 from foveate.integrations.options import (
     OptionFields,
     Principals,
+    call_assembler,
+    check_options,
     check_unused,
     current_principals,
+    fit_result,
     from_documents,
     options_of,
 )
 from foveate.integrations.pieces import PIECE_SEPARATOR
+from foveate.pipeline.assembler import Assembler
+from foveate.pipeline.flow import AssemblyResult
 
 
-class FoveateRetriever(SourceFields, BaseRetriever):
+class FoveateRetriever(OptionFields, BaseRetriever):
     """A question → the blocks of a context, within a budget of tokens.
 
     Give `retriever`, any runnable from a question to documents, and the options of
@@ -36,14 +41,23 @@ class FoveateRetriever(SourceFields, BaseRetriever):
     `invoke(question, principals=["staff"])`.
     """
 
+    retriever: Any = None
+    assembler: Any = None
+    k: int | None = None
     separator: str = PIECE_SEPARATOR
 
     def _check(self) -> None:
-        if self.retriever is None and self.assembler is None:
-            raise BadOption("give a retriever, or an assembler with a store")
+        if (self.retriever is None) == (self.assembler is None):
+            raise BadOption("give a retriever, or an assembler with a store; not both")
+        if self.retriever is not None and not hasattr(self.retriever, "invoke"):
+            raise BadOption(f"retriever must be a runnable; {_advice(self.retriever)}")
+        if self.assembler is not None and not isinstance(self.assembler, Assembler):
+            what = type(self.assembler).__name__
+            raise BadOption(f"assembler must be a foveate.Assembler, not {what}")
         super()._check()
         if self.assembler is not None:
             check_unused(options_of(self))
+            check_options(self.assembler.options)
 
     def _get_relevant_documents(
         self,
@@ -53,9 +67,10 @@ class FoveateRetriever(SourceFields, BaseRetriever):
         principals: Principals | None = None,
         k: int | None = None,
     ) -> list[Document]:
-        call = self._call(principals, k, self.separator)
-        made = self._prepare(query, {"callbacks": run_manager.get_child()}, call)
-        return documents_from_result(made, named=self.assembler is not None)
+        own, found = self._assembler_for_call(principals, k), None
+        if self.retriever is not None:
+            found = self.retriever.invoke(query, config={"callbacks": run_manager.get_child()})
+        return self._documents(own, query, own.run(query, found, cached=False))
 
     async def _aget_relevant_documents(
         self,
@@ -65,9 +80,34 @@ class FoveateRetriever(SourceFields, BaseRetriever):
         principals: Principals | None = None,
         k: int | None = None,
     ) -> list[Document]:
-        call = self._call(principals, k, self.separator)
-        made = await self._aprepare(query, {"callbacks": run_manager.get_child()}, call)
-        return documents_from_result(made, named=self.assembler is not None)
+        own, found = await run_in_executor(None, self._assembler_for_call, principals, k), None
+        if self.retriever is not None:
+            callbacks = {"callbacks": run_manager.get_child()}
+            found = await self.retriever.ainvoke(query, config=callbacks)
+        result = await own.arun(query, found, cached=False)
+        return await run_in_executor(None, self._documents, own, query, result)
+
+    def _assembler_for_call(self, principals: Principals | None, k: int | None) -> Assembler:
+        """What a call names replaces the component's own."""
+        return call_assembler(
+            options_of(self, keep=self.k if k is None else k),
+            current_principals(self.principals if principals is None else principals),
+            self.observers,
+            self.assembler,
+        )
+
+    def _documents(self, own: Assembler, query: str, result: AssemblyResult) -> list[Document]:
+        fitted = fit_result(own, query, result, self.separator)
+        return documents_from_result(fitted, named=self.assembler is not None)
+
+
+def _advice(given: object) -> str:
+    """What to give in place of what is no runnable."""
+    if hasattr(given, "as_retriever"):
+        return f"give the {type(given).__name__}'s .as_retriever()"
+    if callable(given):
+        return "wrap the function: langchain_core.runnables.RunnableLambda(function)"
+    return f"not {type(given).__name__}"
 
 
 class FoveateCompressor(OptionFields, BaseDocumentCompressor):

@@ -1,9 +1,8 @@
-"""LlamaIndex: a node postprocessor, and a response synthesizer that keeps the numbering.
+"""LlamaIndex: a node postprocessor.
 
 A node's text is the block as it is in the context, marker and source included; a model is not shown
 its metadata, which has its origin under `foveate`. `context_from_nodes(nodes)` is the context. The
-synthesizer sends the context as it was counted: marker n is `source_nodes[n - 1]`. The program
-gives `principals`; they are never read from a question or a node.
+program gives `principals`; they are never read from a question or a node.
 """
 
 try:
@@ -15,6 +14,5 @@ except ImportError as error:
 
 from foveate.integrations.llama_index.nodes import Block, context_from_nodes
 from foveate.integrations.llama_index.postprocessor import FoveatePostprocessor
-from foveate.integrations.llama_index.synthesizer import FoveateSynthesizer
 
-__all__ = ["Block", "FoveatePostprocessor", "FoveateSynthesizer", "context_from_nodes"]
+__all__ = ["Block", "FoveatePostprocessor", "context_from_nodes"]

@@ -8,9 +8,8 @@ from typing import Any
 from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.schema import BaseNode, NodeRelationship, NodeWithScore, TextNode
 
-from foveate.core.errors import BadInput
 from foveate.core.types import Context
-from foveate.integrations.pieces import METADATA_KEY, PIECE_SEPARATOR, Piece, common_context
+from foveate.integrations.pieces import METADATA_KEY, Piece, common_context
 
 
 class Block(TextNode):
@@ -27,39 +26,6 @@ def context_from_nodes(found: Any) -> Context | None:
     nodes = getattr(found, "source_nodes", found)
     held = (getattr(getattr(node, "node", node), "_context", None) for node in nodes)
     return common_context(held, "nodes")
-
-
-def group_nodes_by_marker(given: Sequence[NodeWithScore], context: Context) -> list[NodeWithScore]:
-    """One node a marker, in the order of the markers.
-
-    Raises `BadInput` if nodes of the context are missing, or others are among them.
-    """
-    if any(getattr(one.node, "_context", None) != context for one in given):
-        raise BadInput("some of these nodes are blocks of a context, others are not")
-    if len({one.node.node_id for one in given}) != len(context.blocks):
-        raise BadInput(
-            f"{len(given)} nodes of a context of {len(context.blocks)} blocks: what drops nodes "
-            f"must stand before FoveatePostprocessor, or the model would be shown them still"
-        )
-    together: dict[int, list[NodeWithScore]] = {}
-    for one in {one.node.node_id: one for one in given}.values():
-        about = one.node.metadata.get(METADATA_KEY)
-        if not isinstance(about, dict) or "marker" not in about:
-            raise BadInput(
-                f"a node's metadata has lost {METADATA_KEY!r}; what changes it must stand before"
-            )
-        if marker := about["marker"]:
-            together.setdefault(marker, []).append(one)
-    return [_join_nodes(same) for _, same in sorted(together.items())]
-
-
-def _join_nodes(same: Sequence[NodeWithScore]) -> NodeWithScore:
-    first = same[0]
-    if len(same) == 1:
-        return first
-    node = first.node.model_copy()
-    node.set_content(PIECE_SEPARATOR.join(one.node.get_content() for one in same))
-    return NodeWithScore(node=node, score=first.score)
 
 
 def nodes_from_pieces(

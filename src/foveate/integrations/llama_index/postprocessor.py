@@ -28,7 +28,7 @@ class FoveatePostprocessor(OptionFields, BaseNodePostprocessor):
 
     The fields are options of `foveate.assemble`. `principals`: the names that the caller reads
     under, or a function that returns them at each call; they are not serialised. `separator`: the
-    text between nodes, which is counted. Use this or `FoveateSynthesizer`, not both.
+    text between nodes, which is counted.
     """
 
     k: int | None = None

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import AbstractAsyncContextManager
+from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
 from foveate.core.text.citation_markers import AnswerPiece, CitationMark, MarkerScanner
 from foveate.ports import Message, ProviderCitation, Reply, Usage, text_from_content
-from foveate.providers.chat.http_client import AttemptInfo, check_address
-from foveate.providers.chat.http_provider import HttpProvider, Vendor
+from foveate.providers.chat.http_client import ProviderError, check_address
+from foveate.providers.chat.http_provider import Connection, HttpProvider, Vendor
 from foveate.providers.chat.request import ChatRequest, parse_count, parse_text
 
 _ANTHROPIC = Vendor(
     name="anthropic",
-    client="anthropic.resources.messages",
-    http="httpx2",
+    path="/v1/messages",
     key_variable="ANTHROPIC_API_KEY",
     answer="message",
     home="https://api.anthropic.com",
@@ -40,15 +40,8 @@ class AnthropicProvider(HttpProvider):
     def _headers(self, key: str) -> dict[str, str]:
         return {"anthropic-version": _PROTOCOL_VERSION, **({"x-api-key": key} if key else {})}
 
-    def _connect(self, key: str, options: dict[str, Any]) -> AbstractAsyncContextManager[Any]:
-        import httpx2
-        from anthropic import AsyncAnthropic
-
-        http = httpx2.AsyncClient(**options)
-        return AsyncAnthropic(api_key=key, base_url=self._url, max_retries=0, http_client=http)
-
     async def _stream(
-        self, client: Any, asked: ChatRequest, seen: AttemptInfo
+        self, connection: Connection, asked: ChatRequest
     ) -> AsyncGenerator[str | Reply, None]:
         r"""Text as it comes; thinking and pings are signs of life.
 
@@ -57,19 +50,20 @@ class AnthropicProvider(HttpProvider):
         """
         answer = CitedAnswer(cites=_has_citable_parts(asked))
         finish, usage, model = "", Usage(), self._model
-        async with await self._create(client.messages.create, asked) as stream:
-            async for event in stream:
-                text = ""
-                if event.type == "message_start":
-                    model = parse_text(event.message.model) or model
-                    usage = _prompt_usage(event.message.usage)
-                elif event.type == "content_block_delta":
-                    text = answer.add_delta(event.delta)
-                elif event.type in ("content_block_start", "content_block_stop"):
+        async with aclosing(self._events(connection, asked)) as events:
+            async for event in events:
+                text, kind = "", event.get("type")
+                if kind == "message_start":
+                    model = parse_text(event["message"].get("model")) or model
+                    usage = _prompt_usage(event["message"].get("usage") or {})
+                elif kind == "content_block_delta":
+                    text = answer.add_delta(event["delta"])
+                elif kind in ("content_block_start", "content_block_stop"):
                     text = answer.flush_citations()
-                elif event.type == "message_delta":
-                    finish = parse_text(event.delta.stop_reason) or finish
-                    usage = _add_completion_usage(usage, event.usage)
+                elif kind == "message_delta":
+                    finish = parse_text(event["delta"].get("stop_reason")) or finish
+                    wrote = parse_count((event.get("usage") or {}).get("output_tokens"))
+                    usage = replace(usage, completion=wrote)
                 yield text
         rest = answer.flush_citations(end=True) if finish else ""
         if rest:
@@ -86,20 +80,17 @@ class AnthropicProvider(HttpProvider):
             "stream": True,
         }
         if not self._rejected_options:
-            options["extra_body"] = {"temperature": min(1.0, asked.temperature)}
+            options["temperature"] = min(1.0, asked.temperature)
         if system:
             options["system"] = system
         if stops:
             options["stop_sequences"] = stops
         return options
 
-    def _rejected_option(self, error: Exception, options: Mapping[str, Any]) -> str:
+    def _rejected_option(self, error: ProviderError, options: Mapping[str, Any]) -> str:
         """Newer models take no temperature and say so."""
-        from anthropic import BadRequestError
-
-        sent = "temperature" in options.get("extra_body", {})
-        about = isinstance(error, BadRequestError) and "temperature" in self._error_message(error)
-        return "temperature" if sent and about else ""
+        about = error.status == 400 and "temperature" in error.why
+        return "temperature" if about and "temperature" in options else ""
 
 
 def split_system_messages(asked: ChatRequest) -> tuple[str, list[Message]]:
@@ -116,21 +107,14 @@ def _has_citable_parts(asked: ChatRequest) -> bool:
     return any(part.get("type") in ("document", "search_result") for part in parts)
 
 
-def _prompt_usage(said: Any) -> Usage:
+def _prompt_usage(said: Mapping[str, Any]) -> Usage:
     """`input_tokens` leaves out what was read from the cache and what was put into it."""
-    read = parse_count(said.input_tokens) if said is not None else None
+    read = parse_count(said.get("input_tokens"))
     if read is None:
         return Usage()
-    cached = parse_count(said.cache_read_input_tokens) or 0
-    kept = parse_count(said.cache_creation_input_tokens) or 0
+    cached = parse_count(said.get("cache_read_input_tokens")) or 0
+    kept = parse_count(said.get("cache_creation_input_tokens")) or 0
     return Usage(prompt=read + cached + kept, cached=cached)
-
-
-def _add_completion_usage(usage: Usage, said: Any) -> Usage:
-    if said is None:
-        return usage
-    wrote = parse_count(said.output_tokens)
-    return Usage(prompt=usage.prompt, cached=usage.cached, completion=wrote)
 
 
 class CitedAnswer:
@@ -141,16 +125,16 @@ class CitedAnswer:
         self._scanner = MarkerScanner() if cites else None
         self.quoted: list[ProviderCitation] = []
         self._size = self._span_start = 0
-        self._pending_citations: list[Any] = []
+        self._pending_citations: list[Mapping[str, Any]] = []
         self._line_end = ""  # the end of a line, which markers must stand before
 
-    def add_delta(self, delta: Any) -> str:
+    def add_delta(self, delta: Mapping[str, Any]) -> str:
         """A piece of text, or a citation of the stretch that it belongs to."""
-        if delta.type == "citations_delta":
-            self._pending_citations.append(delta.citation)
-        if delta.type != "text_delta":
+        if delta.get("type") == "citations_delta":
+            self._pending_citations.append(delta["citation"])
+        if delta.get("type") != "text_delta":
             return ""
-        text = parse_text(delta.text)
+        text = parse_text(delta.get("text"))
         if self._scanner is not None:
             text = "".join(map(_escape_marker, self._scanner.feed(text)))
         return self._hold_line_end(text)
@@ -174,8 +158,7 @@ class CitedAnswer:
             last = self._hold_line_end("".join(map(_escape_marker, self._scanner.finish())))
             self._scanner = MarkerScanner()
         for one in self._pending_citations:
-            said = one.model_dump(warnings=False)
-            self.quoted.append(ProviderCitation(span=(self._span_start, self._size), citation=said))
+            self.quoted.append(ProviderCitation(span=(self._span_start, self._size), citation=one))
         self._pending_citations = []
         text = " " + "".join(f"[{place + 1}]" for place in places) if places else ""
         text, self._line_end = self._append(text + self._line_end), ""
@@ -193,11 +176,7 @@ def _escape_marker(piece: AnswerPiece) -> str:
     return f"{piece.text[0]}\\{piece.text[1:]}" if isinstance(piece, CitationMark) else piece.text
 
 
-def _block_index(citation: Any) -> int | None:
+def _block_index(citation: Mapping[str, Any]) -> int | None:
     """The block's place among those of its kind, from 0; None where it is of none that was sent."""
-    name = "document_index"
-    if citation.type == "search_result_location":
-        name = "search_result_index"
-    place = getattr(citation, name, None)
-    counts = isinstance(place, int) and not isinstance(place, bool) and place >= 0
-    return place if counts else None
+    is_result = citation.get("type") == "search_result_location"
+    return parse_count(citation.get("search_result_index" if is_result else "document_index"))

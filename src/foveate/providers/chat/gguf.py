@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from importlib.util import find_spec
@@ -22,10 +21,14 @@ from weakref import WeakValueDictionary
 
 from foveate.core.errors import BadInput, BadOption, MissingExtra
 from foveate.ports import Reply, Usage
-from foveate.providers.chat.http_client import ProviderError, external_error, protocol_error
+from foveate.providers.chat.http_client import (
+    ProviderError,
+    external_error,
+    post_json,
+    protocol_error,
+)
 from foveate.providers.chat.openai import OPENAI, OpenAIProvider
 from foveate.providers.chat.request import ChatRequest
-from foveate.providers.json_request import post_json
 
 T = TypeVar("T")
 CONTEXT_TOKENS = 8192
@@ -46,6 +49,7 @@ class GgufProvider(OpenAIProvider):
     """The weights are read when the first answer is asked for, and kept."""
 
     vendor = replace(OPENAI, name="gguf", home="", takes=frozenset())
+    uses_proxy = False
 
     def __init__(self, path: str, *, window: int = CONTEXT_TOKENS) -> None:
         super().__init__(path)
@@ -62,8 +66,8 @@ class GgufProvider(OpenAIProvider):
         return self._key
 
     def check(self) -> None:
-        """The engine's package, and the client's."""
-        for package in ("xllamacpp", "openai"):
+        """The engine's package, and the one that speaks HTTP."""
+        for package in ("xllamacpp", "httpx2"):
             if find_spec(package) is None:
                 raise MissingExtra(package, "gguf")
 
@@ -98,15 +102,9 @@ class GgufProvider(OpenAIProvider):
     def _default_url(self) -> str:
         return ""
 
-    @asynccontextmanager
-    async def _connect(self, key: str, options: dict[str, Any]) -> AsyncGenerator[Any, None]:
-        """Past whatever proxy is set."""
-        async with super()._connect(key, {**options, "trust_env": False}) as client:
-            yield client
-
     def _options(self, asked: ChatRequest) -> dict[str, Any]:
         """Signs of life also while it reads, so that it notices when its reader is gone."""
-        return {**super()._options(asked), "extra_body": {"return_progress": True}}
+        return {**super()._options(asked), "return_progress": True}
 
     def _reply(self, texts: list[str], finish: str, usage: Usage, model: str, **more: Any) -> Reply:
         return super()._reply(texts, finish, usage, self.name, **more)

@@ -1,19 +1,21 @@
-"""HTTP options and errors that all providers share.
+"""Requests over HTTP, and the errors and addresses that all providers share.
 
-Redirects are refused, only our own key is sent, errors hold no secret, and an answer has a limit.
+Redirects are refused, only our own headers are sent, errors hold no key, and an answer has a limit.
 """
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from time import time
 from typing import Any
 from urllib.parse import urlsplit
 
 from foveate._version import __version__
-from foveate.core.errors import BadOption, ExternalError
+from foveate.core.errors import BadOption, ExternalError, MissingExtra
 
 MAX_MESSAGE_LENGTH = 300
 """Characters of what the other side says that are repeated."""
@@ -34,63 +36,68 @@ _HINTS = {
 
 
 class ProviderError(Exception):
-    """One attempt failed. `again`: another may do better, `after` seconds at the earliest."""
+    """One attempt failed. `again`: another may do better, `after` seconds at the earliest.
 
-    def __init__(self, why: str, *, again: bool = False, after: float = 0.0) -> None:
+    `status`: of the answer, 0 if there was none. `said`: the server's own words, with its fields.
+    """
+
+    def __init__(
+        self,
+        why: str,
+        *,
+        again: bool = False,
+        after: float = 0.0,
+        status: int = 0,
+        said: object = "",
+    ) -> None:
         self.why = why
         self.again = again
         self.after = after
+        self.status = status
+        self.said = said
         super().__init__(why)
 
 
-class AttemptInfo:
-    """What one attempt learnt: how many seconds it is asked to wait, which secrets were sent."""
+def redact_message(said: object, key: str) -> str:
+    r"""The other side's words on one line: first without the key, then cut, so that none is left.
 
-    retry_after: float = 0.0
-    secrets: tuple[str, ...] = ()
-
-
-def redact_message(said: object, seen: AttemptInfo) -> str:
-    r"""The other side's words on one line: first without secrets, then cut, so that none is left.
-
-    >>> seen = AttemptInfo()
-    >>> seen.secrets = ("sk-7f3a91",)
-    >>> redact_message("bad key\nsk-7f3a91", seen)
+    >>> redact_message("bad key\nsk-7f3a91", "sk-7f3a91")
     'bad key ***'
     """
     if isinstance(said, Mapping):
         said = said.get("message", said)
     words = " ".join(str("" if said is None else said).split())
-    for secret in seen.secrets:
-        words = words.replace(secret, "***")
-    return words[:MAX_MESSAGE_LENGTH]
+    return (words.replace(key, "***") if key else words)[:MAX_MESSAGE_LENGTH]
 
 
-def status_error(status: int, said: object, seen: AttemptInfo) -> ProviderError:
+def status_error(status: int, said: object, key: str = "", *, after: float = 0.0) -> ProviderError:
     """The server answered, but not with an answer."""
     hint = _HINTS.get(status, "look at the server's log" if status >= 500 else "see what it says")
-    words = redact_message(said, seen)
+    words = redact_message(said, key)
     detail = f": {words}" if words else ""
     return ProviderError(
-        f"answered {status}{detail}; {hint}", again=status in RETRY_STATUSES, after=seen.retry_after
+        f"answered {status}{detail}; {hint}",
+        again=status in RETRY_STATUSES,
+        after=after,
+        status=status,
+        said=said,
     )
 
 
-def broken_stream_error(said: object, seen: AttemptInfo) -> ProviderError:
+def broken_stream_error(said: object, key: str = "") -> ProviderError:
     """An error in the middle of an answer."""
-    return ProviderError(f"broke off: {redact_message(said, seen)}", again=True)
+    return ProviderError(f"broke off: {redact_message(said, key)}", again=True)
 
 
-def connection_error(error: BaseException, seen: AttemptInfo) -> ProviderError:
+def connection_error(error: BaseException, key: str = "") -> ProviderError:
     """No connection, or one that broke."""
-    inner = error.__cause__ or error
-    said = redact_message(str(inner), seen) or type(inner).__name__
+    said = redact_message(str(error), key) or type(error).__name__
     return ProviderError(f"cannot be reached, or broke off ({said}); is the server up?", again=True)
 
 
-def protocol_error(said: str, seen: AttemptInfo | None = None) -> ProviderError:
+def protocol_error(said: str, key: str = "") -> ProviderError:
     """It answered with something that is not of the protocol."""
-    words = redact_message(said, seen or AttemptInfo())
+    words = redact_message(said, key)
     return ProviderError(f"{words}; is it the right address, and does it speak this protocol?")
 
 
@@ -132,19 +139,10 @@ MAX_ANSWER_BYTES = 32_000_000
 """Bytes of one answer, framing included."""
 OWN_KEY = "FOVEATE_MODEL_KEY"
 """The key for an address in the model's name."""
-_CREDENTIALS = ("authorization", "x-api-key", "api-key")
-_PUBLIC_HEADERS = (
-    "x-stainless-",
-    "accept",
-    "content-",
-    "anthropic-version",
-    "host",
-    "connection",
-    "user-agent",
-)
-"""Headers, or how they begin, whose values are no secret."""
-_MIN_SECRET_LENGTH = 6
-"""Characters that a secret has at the least; less of a header would blot out common words."""
+_ERROR_BYTES = 1 << 16
+"""Bytes of an error that are read."""
+_KEYS = ("authorization", "x-api-key")
+"""Headers that hold a key."""
 
 
 def split_name(rest: str) -> tuple[str, str]:
@@ -213,83 +211,111 @@ def check_key_set(name: str, variable: str) -> None:
         raise ExternalError(f"model {name}: no key; set {variable} to yours{own}")
 
 
-def http_options(
-    httpx: Any, *, connect: float, seen: AttemptInfo, headers: Mapping[str, str], own: bool
-) -> dict[str, Any]:
-    """Options of an async client of `httpx` for one attempt; `headers` hold the key, if any."""
+def import_httpx(extra: str) -> Any:
+    """The package that speaks HTTP; raises `MissingExtra`."""
+    try:
+        import httpx2
+    except ImportError:
+        raise MissingExtra("httpx2", extra) from None
+    return httpx2
 
-    class Body(httpx.AsyncByteStream):  # type: ignore[misc]
-        """The answer's bytes, up to so many."""
 
-        def __init__(self, stream: Any) -> None:
-            self._stream = stream
+def base_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """All that is sent beside what any request needs: nothing of it comes from the environment."""
+    return {
+        "accept": "application/json",
+        "accept-encoding": "identity",  # an answer's bytes are counted
+        "content-type": "application/json",
+        "user-agent": f"foveate/{__version__}",
+        **headers,
+    }
 
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            size = 0
-            async for part in self._stream:
+
+async def post_lines(
+    client: Any, url: str, record: Mapping[str, Any], *, key: str
+) -> AsyncGenerator[bytes, None]:
+    """The lines of the answer as they arrive; raises `ProviderError` unless there is one."""
+    import httpx2
+
+    held, size = bytearray(), 0
+    try:
+        async with client.stream("POST", url, content=json.dumps(record).encode()) as answer:
+            body = b"" if answer.status_code == 200 else await _read_error(answer)
+            _check_answer(answer.status_code, answer.headers, body, key)
+            async for part in answer.aiter_raw():
                 size += len(part)
                 if size > MAX_ANSWER_BYTES:
                     raise protocol_error(f"sent more than {MAX_ANSWER_BYTES // 1_000_000} MB")
-                yield part
-
-        async def aclose(self) -> None:
-            await self._stream.aclose()
-
-    async def sent(request: Any) -> None:
-        """Put the headers right; nothing that comes later changes them."""
-        if own:
-            request.headers = httpx.Headers(_base_headers(request))
-        _set_own_headers(request.headers, headers)
-        seen.secrets = header_secrets(request.headers)
-
-    async def came(response: Any) -> None:
-        """Read `Retry-After`; bound the size of what follows, as it is and unpacked."""
-        seen.retry_after = parse_retry_after(response.headers)
-        _check_response(response, seen)
-        response.stream = Body(response.stream)
-
-    return {
-        "event_hooks": {"request": [sent], "response": [came]},
-        "timeout": httpx.Timeout(None, connect=connect),
-        "follow_redirects": False,
-    }
+                held += part
+                if b"\n" in part:
+                    *lines, held = held.split(b"\n")
+                    for line in lines:
+                        yield bytes(line)
+    except (httpx2.RequestError, httpx2.InvalidURL, OSError) as error:
+        raise connection_error(error, key) from None
+    yield bytes(held)
 
 
-def _check_response(response: Any, seen: AttemptInfo) -> None:
-    """A web page; and what is compressed, for it would be unpacked to any size behind the bound."""
-    found, fine = response.headers, response.status_code == 200
-    if found.get("content-encoding", "identity").lower() != "identity":
-        zipped = protocol_error("sent a compressed answer, which was not asked for")
-        raise zipped if fine else status_error(response.status_code, "", seen)
-    if fine and "html" in found.get("content-type", ""):
+async def _read_error(answer: Any) -> bytes:
+    """What comes of an error, up to so many bytes; it may break off."""
+    body = b""
+    with suppress(Exception):
+        async for part in answer.aiter_raw():
+            body += part
+            if len(body) >= _ERROR_BYTES:
+                break
+    return body
+
+
+def post_json(
+    url: str,
+    record: Mapping[str, Any],
+    *,
+    headers: Mapping[str, str],
+    timeout: float,
+    direct: bool = False,
+) -> Any:
+    """The JSON that the server answers; raises `ProviderError`. `direct`: to this very machine."""
+    httpx2 = import_httpx("models")
+    key = next((headers[name].split()[-1] for name in _KEYS if headers.get(name)), "")
+    body, status, found = bytearray(), 0, {}
+    options = {"timeout": timeout, "trust_env": not direct, "verify": not direct}
+    try:
+        with (
+            httpx2.Client(headers=base_headers(headers), **options) as client,
+            client.stream("POST", url, content=json.dumps(record).encode()) as answer,
+        ):
+            status, found = answer.status_code, answer.headers
+            for part in answer.iter_raw():
+                body += part
+                if len(body) > MAX_ANSWER_BYTES:
+                    raise protocol_error(f"sent more than {MAX_ANSWER_BYTES:,} bytes")
+    except (httpx2.RequestError, httpx2.InvalidURL, OSError) as error:
+        if status in (0, 200):
+            raise connection_error(error, key) from None
+    _check_answer(status, found, bytes(body), key)
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise protocol_error("said no JSON") from None
+
+
+def _check_answer(status: int, headers: Mapping[str, str], body: bytes, key: str) -> None:
+    """Raise for an error, a web page, and what would be unpacked to any size behind the limit."""
+    is_packed = headers.get("content-encoding", "identity").lower() != "identity"
+    if status != 200:
+        said = "" if is_packed else own_words(body)
+        raise status_error(status, said, key, after=parse_retry_after(headers))
+    if is_packed:
+        raise protocol_error("sent a compressed answer, which was not asked for")
+    if "html" in headers.get("content-type", ""):
         raise protocol_error("sent a web page")
 
 
-def _base_headers(request: Any) -> dict[str, str]:
-    """What any server needs to read a request: nothing of it comes from the environment."""
-    return {
-        "host": request.url.netloc.decode("ascii"),
-        "connection": "keep-alive",
-        "accept": "application/json",
-        "content-type": "application/json",
-        "content-length": str(len(request.content)),
-        "user-agent": f"foveate/{__version__}",
-    }
-
-
-def _set_own_headers(found: Any, ours: Mapping[str, str]) -> None:
-    """No key but ours, and an answer whose bytes can be counted."""
-    for name in _CREDENTIALS:
-        found.pop(name, None)
-    found.update({**ours, "accept-encoding": "identity"})
-
-
-def header_secrets(headers: Mapping[str, str]) -> tuple[str, ...]:
-    """Values, and words of values ("Bearer …"), that no error may repeat; the longest first."""
-    found: set[str] = set()
-    for name, value in headers.items():
-        if name.lower() in _CREDENTIALS:
-            found.update(value.split()[-1:])
-        elif not name.lower().startswith(_PUBLIC_HEADERS):
-            found.update(one for one in (value, *value.split()) if len(one) >= _MIN_SECRET_LENGTH)
-    return tuple(sorted(found, key=lambda one: (-len(one), one)))
+def own_words(body: bytes) -> object:
+    """What the server says of an error: `{"error": {"message": …}}`, or any text."""
+    text = body.decode(errors="replace")
+    with suppress(ValueError, RecursionError):
+        found = json.loads(text)
+        return found.get("error", found) if isinstance(found, dict) else found
+    return text

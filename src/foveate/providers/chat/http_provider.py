@@ -1,27 +1,25 @@
-"""What all chat providers over HTTP share; a subclass writes requests and streams answers."""
+"""What all chat providers over HTTP share; a subclass writes requests and reads events."""
 
 from __future__ import annotations
 
+import json
 from abc import abstractmethod
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, aclosing
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from foveate.core.errors import MissingExtra
 from foveate.ports import Reply, Usage
 from foveate.providers.chat.http_client import (
     OWN_KEY,
-    AttemptInfo,
     ProviderError,
+    base_headers,
     broken_stream_error,
     check_key_set,
-    connection_error,
-    http_options,
+    import_httpx,
+    post_lines,
     protocol_error,
     read_key,
-    status_error,
     truncated_error,
 )
 from foveate.providers.chat.request import ChatProvider, ChatRequest
@@ -31,15 +29,15 @@ FinishReason: TypeAlias = Literal["stop", "length", "other"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vendor:
-    """A provider: its name, its client's modules, its key, and what it can be sent.
+    """A provider: its name, its key, and what it can be sent.
 
-    `home`: the address where list prices hold; empty for none. `finish`: reasons why an answer
-    ends; any other one is "other". `answer`: what an answer is called in errors.
+    `path`: behind the address. `home`: the address where list prices hold; empty for none.
+    `finish`: reasons why an answer ends; any other one is "other". `answer`: what an answer is
+    called in errors.
     """
 
     name: str
-    client: str
-    http: str
+    path: str
     key_variable: str
     answer: str
     finish: Mapping[str, FinishReason]
@@ -47,10 +45,23 @@ class Vendor:
     takes: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """One attempt's client, and the key that errors must not repeat."""
+
+    client: Any
+    key: str
+
+    def post(self, url: str, record: Mapping[str, Any]) -> AsyncGenerator[bytes, None]:
+        """The lines of the answer; raises `ProviderError`."""
+        return post_lines(self.client, url, record, key=self.key)
+
+
 class HttpProvider(ChatProvider):
     """A provider over HTTP; see `ChatProvider`."""
 
     vendor: ClassVar[Vendor]
+    uses_proxy: ClassVar[bool] = True
 
     def __init__(self, model: str, url: str = "") -> None:
         self._model = model
@@ -71,46 +82,55 @@ class HttpProvider(ChatProvider):
         return OWN_KEY if self._has_own_url else self.vendor.key_variable
 
     def check(self) -> None:
-        """Raise `MissingExtra` without the client's package, `ExternalError` without a key."""
-        try:
-            import_module(self.vendor.client)
-        except ImportError:
-            raise MissingExtra(self.vendor.name, self.vendor.name) from None
+        """Raise `MissingExtra` without the package for HTTP, `ExternalError` without a key."""
+        import_httpx(self.vendor.name)
         if self.at_home:
             check_key_set(self.name, self._key_variable)
 
     async def stream_attempt(self, asked: ChatRequest) -> AsyncGenerator[str | Reply, None]:
         """One attempt; an option that the model rejects is left out, and it is asked again."""
-        key, seen = self.key(), AttemptInfo()
-        options = http_options(
-            import_module(self.vendor.http),
-            connect=asked.connect,
-            seen=seen,
-            headers=self._headers(key),
-            own=self._has_own_url,
-        )
+        key, httpx = self.key(), import_httpx(self.vendor.name)
         failure: ProviderError | None = None
-        async with self._connect(key or "none", options) as client:
+        async with httpx.AsyncClient(
+            headers=base_headers(self._headers(key)),
+            timeout=httpx.Timeout(None, connect=asked.connect),
+            trust_env=self.uses_proxy,
+        ) as client:
             try:
-                async with aclosing(self._stream(client, asked, seen)) as pieces:
+                async with aclosing(self._stream(Connection(client, key), asked)) as pieces:
                     async for piece in pieces:
                         yield piece
-            except Exception as error:  # noqa: BLE001  # raised again below, without its request
-                failure = self._convert_error(error, seen)
+            except ProviderError as error:
+                failure = error
+            except Exception as error:  # noqa: BLE001  # whatever an answer of another shape causes
+                what = f"sent what is no {self.vendor.answer} ({type(error).__name__}: {error})"
+                failure = protocol_error(what, key)
         if failure is not None:
             raise failure
 
-    async def _create(self, create: Callable[..., Awaitable[Any]], asked: ChatRequest) -> Any:
-        """The answer's stream, once the model takes the options."""
+    async def _events(
+        self, connection: Connection, asked: ChatRequest, more: Mapping[str, Any] | None = None
+    ) -> AsyncGenerator[dict[str, Any], None]:
+        """The events of the answer, once the model takes the options. `more`: further options."""
         while True:
-            options = self._options(asked)
+            options = {**self._options(asked), **(more or {})}
+            url = f"{self._url}{self.vendor.path}"
             try:
-                return await create(**options)
-            except Exception as error:
+                async with aclosing(connection.post(url, options)) as lines:
+                    async for line in lines:
+                        if payload := self._payload(line):
+                            yield _parse_event(payload, connection.key)
+                return
+            except ProviderError as error:
                 option = self._rejected_option(error, options)
                 if not option:
                     raise
             self._rejected_options |= {option}
+
+    def _payload(self, line: bytes) -> bytes:
+        """The data of an event of the server; empty for what has none."""
+        data = line[5:].strip() if line.startswith(b"data:") else b""
+        return b"" if data == b"[DONE]" else data
 
     def _reply(self, texts: list[str], finish: str, usage: Usage, model: str, **more: Any) -> Reply:
         if not finish:
@@ -118,47 +138,7 @@ class HttpProvider(ChatProvider):
         reason: FinishReason = self.vendor.finish.get(finish, "other")
         return Reply(text="".join(texts), finish=reason, usage=usage, model=model, **more)
 
-    def _convert_error(self, error: Exception, seen: AttemptInfo) -> ProviderError:
-        """The error of one attempt; ours, if one comes through the client."""
-        inner: BaseException | None = error
-        while inner is not None:
-            if isinstance(inner, ProviderError):
-                return inner
-            inner = inner.__cause__
-        found = self._convert_client_error(error, seen)
-        if found is not None:
-            return found
-        http = import_module(self.vendor.http)
-        if isinstance(error, http.RequestError | http.InvalidURL | ConnectionError):
-            return connection_error(error, seen)
-        what = f"sent what is no {self.vendor.answer} ({type(error).__name__}: {error})"
-        return protocol_error(what, seen)
-
-    def _convert_client_error(self, error: Exception, seen: AttemptInfo) -> ProviderError | None:
-        """The errors of OpenAI's and Anthropic's clients, which come from one generator."""
-        client = import_module(self.vendor.client.partition(".")[0])
-        if isinstance(error, client.APIStatusError):
-            # An error inside a stream comes with the stream's own status.
-            if error.status_code == 200:
-                return broken_stream_error(self._error_message(error), seen)
-            return status_error(error.status_code, self._error_message(error), seen)
-        if isinstance(error, client.APIConnectionError):
-            return connection_error(error, seen)
-        if isinstance(error, client.APIError):
-            return broken_stream_error(error.message, seen)
-        return None
-
-    def _error_message(self, error: Any) -> str:
-        """The server's own words, without the status that the client puts before them."""
-        body = error.body
-        if isinstance(body, dict):
-            inner = body.get("error")
-            body = (inner if isinstance(inner, dict) else body).get("message")
-        if isinstance(body, str):
-            return body
-        return str(error.message if error.status_code == 200 else error.response.text)
-
-    def _rejected_option(self, error: Exception, options: Mapping[str, Any]) -> str:
+    def _rejected_option(self, error: ProviderError, options: Mapping[str, Any]) -> str:
         """The option that this model does not take; empty if the error is another."""
         return ""
 
@@ -169,12 +149,18 @@ class HttpProvider(ChatProvider):
         return {"authorization": f"Bearer {key}"} if key else {}
 
     @abstractmethod
-    def _connect(self, key: str, options: dict[str, Any]) -> AbstractAsyncContextManager[Any]: ...
-
-    @abstractmethod
     def _options(self, asked: ChatRequest) -> dict[str, Any]: ...
 
     @abstractmethod
     def _stream(
-        self, client: Any, asked: ChatRequest, seen: AttemptInfo
+        self, connection: Connection, asked: ChatRequest
     ) -> AsyncGenerator[str | Reply, None]: ...
+
+
+def _parse_event(payload: bytes, key: str) -> dict[str, Any]:
+    event = json.loads(payload.decode(errors="replace"))
+    if not isinstance(event, dict):
+        raise TypeError("an event is no object")
+    if event.get("error"):
+        raise broken_stream_error(event["error"], key)
+    return event

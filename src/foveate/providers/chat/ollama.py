@@ -8,24 +8,17 @@ https://github.com/ollama/ollama/blob/main/docs/api.md#generate-a-chat-completio
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from contextlib import AbstractAsyncContextManager, aclosing
+from contextlib import aclosing
 from typing import Any
 
 from foveate.ports import Reply, Usage, text_from_content
-from foveate.providers.chat.http_client import (
-    AttemptInfo,
-    ProviderError,
-    broken_stream_error,
-    ollama_url,
-    status_error,
-)
-from foveate.providers.chat.http_provider import HttpProvider, Vendor
+from foveate.providers.chat.http_client import ollama_url
+from foveate.providers.chat.http_provider import Connection, HttpProvider, Vendor
 from foveate.providers.chat.request import ChatRequest, parse_count, parse_text
 
 _OLLAMA = Vendor(
     name="ollama",
-    client="ollama",
-    http="httpx",
+    path="/api/chat",
     key_variable="OLLAMA_API_KEY",
     answer="chat answer",
     finish={"stop": "stop", "length": "length"},
@@ -43,27 +36,24 @@ class OllamaProvider(HttpProvider):
     def _default_url(self) -> str:
         return ollama_url()
 
-    def _connect(self, key: str, options: dict[str, Any]) -> AbstractAsyncContextManager[Any]:
-        from ollama import AsyncClient
-
-        client: AbstractAsyncContextManager[Any] = AsyncClient(self._url, **options)
-        return client
+    def _payload(self, line: bytes) -> bytes:
+        return line.strip()
 
     async def _stream(
-        self, client: Any, asked: ChatRequest, seen: AttemptInfo
+        self, connection: Connection, asked: ChatRequest
     ) -> AsyncGenerator[str | Reply, None]:
         texts: list[str] = []
-        last: Any = None
-        async with aclosing(await client.chat(**self._options(asked))) as parts:
-            async for last in parts:
-                texts.append(parse_text(last.message.content))
+        last: dict[str, Any] = {}
+        async with aclosing(self._events(connection, asked)) as events:
+            async for last in events:
+                texts.append(parse_text((last.get("message") or {}).get("content")))
                 yield texts[-1]
-        finish = (last.done_reason or "stop") if last is not None and last.done else ""
+        finish = (parse_text(last.get("done_reason")) or "stop") if last.get("done") else ""
         usage = Usage(
-            prompt=parse_count(getattr(last, "prompt_eval_count", None)),
-            completion=parse_count(getattr(last, "eval_count", None)),
+            prompt=parse_count(last.get("prompt_eval_count")),
+            completion=parse_count(last.get("eval_count")),
         )
-        yield self._reply(texts, finish, usage, getattr(last, "model", "") or self._model)
+        yield self._reply(texts, finish, usage, parse_text(last.get("model")) or self._model)
 
     def _options(self, asked: ChatRequest) -> dict[str, Any]:
         return {
@@ -77,15 +67,6 @@ class OllamaProvider(HttpProvider):
                 **({"stop": list(asked.stop)} if asked.stop else {}),
             },
         }
-
-    def _convert_client_error(self, error: Exception, seen: AttemptInfo) -> ProviderError | None:
-        from ollama import ResponseError
-
-        if not isinstance(error, ResponseError):
-            return None
-        if error.status_code < 0:  # in the middle of a stream
-            return broken_stream_error(error.error, seen)
-        return status_error(error.status_code, error.error, seen)
 
 
 def context_size(asked: ChatRequest) -> int:

@@ -7,21 +7,16 @@ back. https://platform.openai.com/docs/api-reference/chat
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing
 from math import isfinite
 from typing import Any
 
 from foveate.ports import Reply, Usage
-from foveate.providers.chat.http_client import (
-    AttemptInfo,
-    ProviderError,
-    check_address,
-    connection_error,
-    status_error,
-)
-from foveate.providers.chat.http_provider import HttpProvider, Vendor
+from foveate.providers.chat.http_client import ProviderError, check_address, truncated_error
+from foveate.providers.chat.http_provider import Connection, HttpProvider, Vendor
 from foveate.providers.chat.request import (
     TOOL_CALLS,
     ChatRequest,
@@ -32,8 +27,7 @@ from foveate.providers.chat.request import (
 
 OPENAI = Vendor(
     name="openai",
-    client="openai.resources.chat.completions",
-    http="httpx2",
+    path="/chat/completions",
     key_variable="OPENAI_API_KEY",
     answer="chat completion",
     home="https://api.openai.com/v1",
@@ -42,8 +36,8 @@ OPENAI = Vendor(
 )
 _OPTIONAL = frozenset({"temperature", "max_tokens", "stop", "stream_options"})
 _REJECTED_CODES = frozenset({"unsupported_parameter", "unsupported_value"})
-_UNRELATED_STATUSES = (401, 403, 408, 429, 500, 502, 503, 504)
-"""Answers that say nothing of what the server can do."""
+_KEY_STATUSES = (401, 403)
+"""Answers about the key, which say nothing of what the server can do."""
 _CERTAIN = -1e-6
 """Log-probabilities that are all above it are those of a grammar that leaves no choice."""
 
@@ -52,30 +46,20 @@ class _ScoringUnsupported(Exception):
     """This server cannot force a text, or does not return its log-probabilities."""
 
 
-async def _fetch_tokens(http: Any, url: str, text: str, seen: AttemptInfo) -> list[int] | None:
+async def _fetch_tokens(connection: Connection, url: str, text: str) -> list[int] | None:
     """The server's tokens of the text; None if one ends within a character."""
-    import httpx2
-
     asked = {"content": text, "with_pieces": True, "add_special": False, "parse_special": False}
+    door = connection.post(f"{url.removesuffix('/v1')}/tokenize", asked)
     try:
-        answer = await http.post(f"{url.removesuffix('/v1')}/tokenize", json=asked)
-    except httpx2.RequestError as error:
-        raise connection_error(error, seen) from None
-    except ProviderError:  # a web page
+        async with aclosing(door) as lines:
+            found = json.loads(b"\n".join([line async for line in lines]))
+        tokens = [(int(one["id"]), one["piece"]) for one in found["tokens"]]
+    except ProviderError as error:
+        if error.again or error.status in _KEY_STATUSES:
+            raise
         raise _ScoringUnsupported from None
-    if answer.status_code in _UNRELATED_STATUSES:
-        raise status_error(answer.status_code, answer.text, seen)
-    if answer.status_code != 200:
-        raise _ScoringUnsupported
-    try:
-        return _parse_tokens(answer.json())
     except (KeyError, TypeError, ValueError):
         raise _ScoringUnsupported from None
-
-
-def _parse_tokens(found: Any) -> list[int] | None:
-    """The tokens in an answer of `/tokenize`; raises `ValueError` or the like for anything else."""
-    tokens = [(int(one["id"]), one["piece"]) for one in found["tokens"]]
     whole = all(isinstance(piece, str) for _, piece in tokens)
     return [number for number, _ in tokens] if tokens and whole else None
 
@@ -83,7 +67,7 @@ def _parse_tokens(found: Any) -> list[int] | None:
 def scoring_options(tokens: Sequence[int]) -> dict[str, Any]:
     """Options under which llama.cpp's server writes exactly these tokens, and scores them.
 
-    >>> scoring_options([7042, 314])["extra_body"]["grammar"]
+    >>> scoring_options([7042, 314])["grammar"]
     'root ::= <[7042]> <[314]>'
     """
     grammar = "root ::= " + " ".join(f"<[{number}]>" for number in tokens)
@@ -92,35 +76,33 @@ def scoring_options(tokens: Sequence[int]) -> dict[str, Any]:
         "temperature": 0.0,
         "logprobs": True,
         "top_logprobs": 1,
-        "extra_body": {"grammar": grammar, "post_sampling_probs": False},
+        "grammar": grammar,
+        "post_sampling_probs": False,
     }
 
 
-async def _parse_scored_reply(stream: Any, tokens: Sequence[int]) -> ScoredReply:
+async def _parse_scored_reply(
+    events: AsyncGenerator[dict[str, Any], None], tokens: Sequence[int]
+) -> ScoredReply:
     """The log-probabilities of the tokens; raises `_ScoringUnsupported` if others came."""
     found: list[tuple[int | None, float]] = []
     usage, model, finish = Usage(), "", False
-    async for chunk in stream:
-        usage = _parse_usage(chunk.usage) if chunk.usage else usage
-        model = chunk.model or model
-        for choice in chunk.choices[:1]:
-            finish = finish or bool(choice.finish_reason)
-            said = choice.logprobs.content if choice.logprobs else None
-            found += [(_token_id(one), one.logprob) for one in said or ()]
+    async for event in events:
+        usage = _parse_usage(event["usage"]) if event.get("usage") else usage
+        model = parse_text(event.get("model")) or model
+        for choice in (event.get("choices") or [])[:1]:
+            finish = finish or bool(choice.get("finish_reason"))
+            said = (choice.get("logprobs") or {}).get("content") or ()
+            # The token's number is what llama.cpp's server adds to the protocol.
+            found += [(parse_count(one.get("id")), one["logprob"]) for one in said]
     if not finish:
-        raise ProviderError("ended before the answer did; what does its log say?", again=True)
+        raise truncated_error()
     logprobs = tuple(logprob for _, logprob in found)
     if [number for number, _ in found] != list(tokens) or not all(map(isfinite, logprobs)):
         raise _ScoringUnsupported
     if all(p > _CERTAIN for p in logprobs):
         raise _ScoringUnsupported
     return ScoredReply(text="", finish="stop", usage=usage, model=model, logprobs=logprobs)
-
-
-def _token_id(said: Any) -> int | None:
-    """The token's number, which llama.cpp's server adds to the protocol."""
-    number = (said.model_extra or {}).get("id")
-    return number if isinstance(number, int) else None
 
 
 class OpenAIProvider(HttpProvider):
@@ -135,48 +117,33 @@ class OpenAIProvider(HttpProvider):
     def _default_url(self) -> str:
         return check_address(os.environ.get("OPENAI_BASE_URL") or OPENAI.home)
 
-    @asynccontextmanager
-    async def _connect(self, key: str, options: dict[str, Any]) -> AsyncGenerator[Any, None]:
-        import httpx2
-        from openai import AsyncOpenAI
-
-        http = httpx2.AsyncClient(**options)
-        client = AsyncOpenAI(api_key=key, base_url=self._url, max_retries=0, http_client=http)
-        async with client:
-            yield client, http
-
     async def _stream(
-        self, client: Any, asked: ChatRequest, seen: AttemptInfo
+        self, connection: Connection, asked: ChatRequest
     ) -> AsyncGenerator[str | Reply, None]:
         """The finish is known before the usage, which may be missing."""
-        openai, http = client
-        create = openai.chat.completions.create
         if asked.forced:
-            yield await self._score_text(create, http, asked, seen)
+            yield await self._score_text(connection, asked)
             return
         texts: list[str] = []
         finish, usage, model = "", Usage(), self._model
-        async with await self._create(create, asked) as stream:
-            async for chunk in stream:
-                model = parse_text(chunk.model) or model
-                usage = _parse_usage(chunk.usage) if chunk.usage else usage
-                choice = chunk.choices[0] if chunk.choices else None
-                text = parse_text(choice.delta.content) if choice and choice.delta else ""
-                finish = parse_text(choice.finish_reason) if choice and not finish else finish
-                texts.append(text)
-                yield text
+        async with aclosing(self._events(connection, asked)) as events:
+            async for event in events:
+                model = parse_text(event.get("model")) or model
+                usage = _parse_usage(event["usage"]) if event.get("usage") else usage
+                choice = (event.get("choices") or [{}])[0]
+                finish = finish or parse_text(choice.get("finish_reason"))
+                texts.append(parse_text((choice.get("delta") or {}).get("content")))
+                yield texts[-1]
         yield self._reply(texts, finish, usage, model)
 
-    async def _score_text(
-        self, create: Any, http: Any, asked: ChatRequest, seen: AttemptInfo
-    ) -> ScoredReply:
+    async def _score_text(self, connection: Connection, asked: ChatRequest) -> ScoredReply:
         """The log-probabilities of a given text; none if this server cannot compute them."""
         try:
-            tokens = await _fetch_tokens(http, self._url, asked.forced, seen)
+            tokens = await _fetch_tokens(connection, self._url, asked.forced)
             if tokens is not None:
-                options = {**self._options(asked), **scoring_options(tokens)}
-                async with await create(**options) as stream:
-                    found = await _parse_scored_reply(stream, tokens)
+                scoring = self._events(connection, asked, scoring_options(tokens))
+                async with aclosing(scoring) as events:
+                    found = await _parse_scored_reply(events, tokens)
                 self.scores = True
                 return found
         except _ScoringUnsupported:
@@ -198,19 +165,18 @@ class OpenAIProvider(HttpProvider):
         left_out = self._rejected_options | (frozenset() if asked.stop else {"stop"})
         return {name: value for name, value in options.items() if name not in left_out}
 
-    def _rejected_option(self, error: Exception, options: Mapping[str, Any]) -> str:
-        from openai import BadRequestError
-
-        if not isinstance(error, BadRequestError) or error.code not in _REJECTED_CODES:
+    def _rejected_option(self, error: ProviderError, options: Mapping[str, Any]) -> str:
+        said = error.said if isinstance(error.said, Mapping) else {}
+        if error.status != 400 or said.get("code") not in _REJECTED_CODES:
             return ""
-        named = error.param or ""
+        named = said.get("param")
         return named if named in _OPTIONAL and named in options else ""
 
 
-def _parse_usage(said: Any) -> Usage:
-    details = said.prompt_tokens_details
+def _parse_usage(said: Mapping[str, Any]) -> Usage:
+    details = said.get("prompt_tokens_details") or {}
     return Usage(
-        prompt=parse_count(said.prompt_tokens),
-        completion=parse_count(said.completion_tokens),
-        cached=parse_count(details.cached_tokens) if details is not None else None,
+        prompt=parse_count(said.get("prompt_tokens")),
+        completion=parse_count(said.get("completion_tokens")),
+        cached=parse_count(details.get("cached_tokens")),
     )

@@ -15,9 +15,9 @@ from foveate.providers.chat.http_client import (
     check_address,
     check_key,
     ollama_url,
+    post_json,
     read_key,
 )
-from foveate.providers.json_request import post_json
 
 
 def unit_rows(vectors: Any, *, expected: int, whose: str) -> Any:

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from foveate.core.errors import BadOption, ExternalError
-from foveate.providers.chat.http_client import ProviderError
-from foveate.providers.json_request import post_json
+from foveate.providers.chat.http_client import ProviderError, post_json
 from foveate.providers.tokenizers.simple import longest_prefix, replace_surrogates
 
 VERSION = "2023-06-01"

@@ -1,6 +1,6 @@
 """API keys and the file that holds them.
 
-A key reads `fov_ID_SECRET`. The secret is 32 random bytes, so a fast hash (BLAKE3 of the whole
+A key reads `fov_ID_SECRET`. The secret has 256 random bits, so a fast hash (BLAKE3 of the whole
 key) is as good as a slow one. The id is in the clear, so that one comparison finds a key and logs
 can name it. The file has one JSON object a line and is read whole or refused. A change is made
 under a lock and renamed into place.
@@ -34,7 +34,7 @@ SCOPES = ("assemble", "search", "ask", "check", "replay", "read", "write", "metr
 TENANT = "default"
 """The tenant of a service that has one store."""
 
-ID_LENGTH, SECRET_BYTES, SECRET_LENGTH = 8, 32, 43
+ID_LENGTH, SECRET_LENGTH = 8, 43
 KEY_PATTERN = re.compile(
     rf"fov_([0-9a-z]{{{ID_LENGTH}}})_([0-9A-Za-z]{{{SECRET_LENGTH}}})", re.ASCII
 )
@@ -104,7 +104,8 @@ def generate_key(taken: frozenset[str] = frozenset()) -> tuple[str, str]:
     made = ""
     while not made or made in taken:
         made = "".join(secrets.choice(_LOWER) for _ in range(ID_LENGTH))
-    return made, f"fov_{made}_{_base62(secrets.token_bytes(SECRET_BYTES))}"
+    secret = "".join(secrets.choice(_BASE62) for _ in range(SECRET_LENGTH))
+    return made, f"fov_{made}_{secret}"
 
 
 def key_digest(token: str) -> str:
@@ -115,15 +116,6 @@ def key_digest(token: str) -> str:
 def utc_now() -> datetime:
     """The current time, to the second."""
     return datetime.now(UTC).replace(microsecond=0)
-
-
-def _base62(data: bytes) -> str:
-    """The bytes as one number in base 62, of fixed length."""
-    number, digits = int.from_bytes(data), []
-    for _ in range(SECRET_LENGTH):
-        number, digit = divmod(number, 62)
-        digits.append(_BASE62[digit])
-    return "".join(reversed(digits))
 
 
 def _require(holds: object, message: str) -> None:

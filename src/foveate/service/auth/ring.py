@@ -93,39 +93,32 @@ class KeyRing:
 
     def _refresh(self) -> None:
         """Read the file again if it changed."""
+        stamp = MISSING_FILE
         try:
             status = self._path.stat()
-        except FileNotFoundError:
-            if self._stamp is not None:
-                gone = ExternalError(f"{self._path.name}: the file of keys is gone")
-                self._reject_all(gone, MISSING_FILE)
-            return
-        except OSError as error:
-            self._reject_all(_unreadable_error(self._path, error), MISSING_FILE)
-            return
-        if not S_ISREG(status.st_mode):  # opening a pipe would wait for a writer
-            wrong = OSError(errno.EINVAL, "it is not a regular file")
-            self._reject_all(_unreadable_error(self._path, wrong), MISSING_FILE)
-        elif _file_stamp(status) != self._stamp or not self._is_stable:
-            self._load()
-
-    def _load(self) -> None:
-        try:
+            if not S_ISREG(status.st_mode):  # opening a pipe would wait for a writer
+                raise OSError(errno.EINVAL, "it is not a regular file")  # noqa: TRY301
+            if _file_stamp(status) == self._stamp and self._is_stable:
+                return
             with self._path.open("rb") as file:
                 data, status = file.read(MAX_BYTES + 1), os.fstat(file.fileno())
-            stamp = _file_stamp(status)
             self._is_stable = abs(self._clock() - status.st_mtime) > RECENT_WRITE_SECONDS
-        except OSError as error:
-            self._reject_all(_unreadable_error(self._path, error), MISSING_FILE)
-            return
-        try:
+            stamp = _file_stamp(status)
             keys = {key.id: key for key in parse_keys(data, status.st_mode, self._path.name)}
+        except FileNotFoundError:
+            if self._stamp is not None:
+                self._reject_all(
+                    ExternalError(f"{self._path.name}: the file of keys is gone"), stamp
+                )
+        except OSError as error:
+            why = f"the keys cannot be read: {error.strerror or error}"
+            self._reject_all(ExternalError(f"{self._path.name}: {why}"), stamp)
         except BadInput as error:
             self._reject_all(error, stamp)
-            return
-        if self._fault is not None:
-            log.warning("the file of keys is well again")
-        self._keys, self._stamp, self._fault = keys, stamp, None
+        else:
+            if self._fault is not None:
+                log.warning("the file of keys is well again")
+            self._keys, self._stamp, self._fault = keys, stamp, None
 
     def _reject_all(self, fault: BadInput | ExternalError, stamp: FileStamp) -> None:
         """Accept no key from now on; logged once."""
@@ -137,7 +130,3 @@ class KeyRing:
 def _file_stamp(status: os.stat_result) -> FileStamp:
     times = status.st_mtime_ns, status.st_ctime_ns
     return (*times, status.st_size, status.st_ino, status.st_dev)
-
-
-def _unreadable_error(path: Path, error: OSError) -> ExternalError:
-    return ExternalError(f"{path.name}: the keys cannot be read: {error.strerror or error}")

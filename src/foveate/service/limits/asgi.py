@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -43,9 +41,7 @@ class Layer:
 
 def is_public(path: str) -> bool:
     """Whether a path needs no key. All others do, including those that do not exist."""
-    return path in {*HEALTH_PATHS, "/", "/docs", PLAYGROUND_PATH} or path.startswith(
-        f"{PLAYGROUND_PATH}/"
-    )
+    return path in {*HEALTH_PATHS, "/", PLAYGROUND_PATH} or path.startswith(f"{PLAYGROUND_PATH}/")
 
 
 def header_value(scope: Scope, name: bytes) -> bytes | None:
@@ -56,12 +52,6 @@ def header_value(scope: Scope, name: bytes) -> bytes | None:
 def header_values(scope: Scope, name: bytes) -> list[bytes]:
     """All values of the header."""
     return [value for key, value in scope["headers"] if key == name]
-
-
-def without_headers(scope: Scope, names: Iterable[bytes]) -> list[tuple[bytes, bytes]]:
-    """The other headers."""
-    removed = frozenset(names)
-    return [(key, value) for key, value in scope["headers"] if key not in removed]
 
 
 def has_body(scope: Scope) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import re
 import shlex
 import sys
@@ -17,24 +16,24 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
+
+import anyio
+from anyio.abc import TaskGroup
+from mcp import Client, StdioServerParameters, types
+from mcp.server import NotificationOptions, Server, ServerRequestContext
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+from mcp.shared.exceptions import MCPError
 
 from foveate import plugins
 from foveate._version import __version__
 from foveate.core.compact.entries import Entry, ToolCall
 from foveate.core.compact.tool_forms import FIND_TOOLS
 from foveate.core.compact.tools import choose_tools
-from foveate.core.errors import BadOption, BudgetTooSmall, MissingExtra
+from foveate.core.errors import BadOption, BudgetTooSmall
 from foveate.pipeline.compact import DEFAULT_TOKENIZER, find_tools, token_counter
-from foveate.service.mcp.stdio import STOP_SIGNALS
+from foveate.service.mcp.stdio import serve_stdio
 from foveate.service.wire.errors import shorten
-
-if TYPE_CHECKING:
-    import anyio
-    from anyio.abc import TaskGroup
-    from mcp import Client, StdioServerParameters, types
-    from mcp.server import ServerRequestContext
-    from mcp.server.subscriptions import InMemorySubscriptionBus
 
 T = TypeVar("T")
 LISTING_SECONDS, RETRY_SECONDS = 10.0, 1.0
@@ -72,8 +71,6 @@ class Upstream:
 
     async def call(self, group: TaskGroup, name: str, arguments: Any) -> types.CallToolResult:
         """The result of a tool; raises `ServerFailure`, or the server's own `MCPError`."""
-        import anyio
-
         work = self._use(group, lambda client: client.call_tool(name, arguments))
         try:
             with anyio.fail_after(self.seconds):
@@ -88,9 +85,6 @@ class Upstream:
 
         One that failed last time is not waited for, and goes on starting meanwhile.
         """
-        import anyio
-        from mcp.shared.exceptions import MCPError
-
         seconds = min(self.seconds, RETRY_SECONDS if self.failure else LISTING_SECONDS)
         try:
             with anyio.fail_after(seconds):
@@ -105,8 +99,6 @@ class Upstream:
 
     async def close(self) -> None:
         """Give the connection up, and wait a moment for the server to end."""
-        import anyio
-
         if self._scope is None or self._ended is None:
             return
         self._give_up()
@@ -119,9 +111,6 @@ class Upstream:
         self.client = self._scope = None
 
     async def _use(self, group: TaskGroup, use: Callable[[Client], Awaitable[T]]) -> T:
-        import anyio
-        from mcp import types
-        from mcp.shared.exceptions import MCPError
 
         if self._scope is None or self._ready is None:
             self._ready, self._ended = anyio.Event(), anyio.Event()
@@ -146,9 +135,6 @@ class Upstream:
 
     async def _hold(self, scope: anyio.CancelScope, ready: anyio.Event, ended: anyio.Event) -> None:
         """Keep the connection open until it is given up."""
-        import anyio
-        from mcp import Client
-
         try:
             with scope:
                 async with Client(self.target, cache=None) as client:
@@ -190,8 +176,6 @@ async def _list_tools(client: Client) -> list[types.Tool]:
 
 def parse_servers(texts: Iterable[str], seconds: float) -> list[Upstream]:
     """Servers from `[NAME=]COMMAND` or `[NAME=]URL`; raises `BadOption`."""
-    from mcp import StdioServerParameters
-
     found: list[Upstream] = []
     for text in texts:
         match = _SPECIFICATION.fullmatch(text.strip())
@@ -233,11 +217,6 @@ class Front:
 
     async def serve(self) -> None:
         """Serve on standard input and output until the input ends."""
-        import anyio
-        from mcp.server import NotificationOptions, Server
-        from mcp.server.stdio import stdio_server
-        from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
-
         self._bus = InMemorySubscriptionBus()
         server = Server[Any](
             "foveate front",
@@ -249,28 +228,16 @@ class Front:
         )
         changes = NotificationOptions(tools_changed=True)
         async with anyio.create_task_group() as self._group:
-            self._group.start_soon(self._watch_signals)
-            async with stdio_server() as (reading, writing):
-                options = server.create_initialization_options(changes)
-                await server.run(reading, writing, options)
+            await serve_stdio(server, self._close, changes)
             self._group.cancel_scope.cancel()
 
-    async def _watch_signals(self) -> None:
-        """End at a signal: a thread that reads an open stdin cannot be stopped."""
-        import anyio
-
-        with anyio.open_signal_receiver(*STOP_SIGNALS) as signals:
-            async for number in signals:
-                async with anyio.create_task_group() as group:
-                    for one in self.servers:
-                        group.start_soon(one.close)
-                sys.stderr.flush()
-                os._exit(128 + number)
+    async def _close(self) -> None:
+        async with anyio.create_task_group() as group:
+            for one in self.servers:
+                group.start_soon(one.close)
 
     async def _refresh(self) -> None:
         """List the tools of all servers again."""
-        import anyio
-
         assert self._group is not None
         async with anyio.create_task_group() as group:
             for one in self.servers:
@@ -307,8 +274,6 @@ class Front:
     async def _list_tools(
         self, _: ServerRequestContext[Any, Any], __: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        from mcp import types
-        from mcp.shared.exceptions import MCPError
 
         await self._refresh()
         failures = self._failures()
@@ -323,7 +288,6 @@ class Front:
     async def _call_tool(
         self, ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        from mcp.server.subscriptions import ToolsListChanged
 
         if params.name == FIND_TOOLS:
             result = await self._find(params.arguments or {})
@@ -348,8 +312,6 @@ class Front:
         return _text(said, *self._failures())
 
     async def _pass_on(self, name: str, arguments: Any) -> types.CallToolResult:
-        from mcp import types
-        from mcp.shared.exceptions import MCPError
 
         if name not in self._routes:
             await self._refresh()
@@ -374,7 +336,6 @@ class Front:
 
 
 def _text(*texts: str, is_error: bool = False) -> types.CallToolResult:
-    from mcp import types
 
     return types.CallToolResult(
         content=[types.TextContent(text=text) for text in texts], is_error=is_error
@@ -382,12 +343,7 @@ def _text(*texts: str, is_error: bool = False) -> types.CallToolResult:
 
 
 def serve_front(servers: Sequence[str], *, budget: int, task: str, seconds: float) -> None:
-    """Serve these servers' tools until the input ends; raises `BadOption`, `MissingExtra`."""
-    try:
-        import anyio
-        import mcp  # noqa: F401
-    except ImportError:
-        raise MissingExtra("mcp", "mcp") from None
+    """Serve these servers' tools until the input ends; raises `BadOption`."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
     front = Front(
         servers=parse_servers(servers, seconds),

@@ -19,7 +19,6 @@ from foveate.service.app_state import AppState
 from foveate.service.audit import add_audit_fields
 from foveate.service.auth.caller import Caller, require_scope
 from foveate.service.mcp.results import ToolResult
-from foveate.service.mcp.server import Authentication, RunCall, build_server
 from foveate.service.mcp.tool import ToolCallError, ToolContext, ToolLimits
 from foveate.service.mcp.tools import build_tools
 from foveate.service.problems import ProblemError
@@ -27,6 +26,8 @@ from foveate.service.problems import ProblemError
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from starlette.types import Message, Receive, Scope, Send
+
+    from foveate.service.mcp.server import Authentication, RunCall
 
 router = APIRouter(tags=["tools for agents"])
 
@@ -61,6 +62,8 @@ async def mcp_lifespan(app: FastAPI, state: AppState) -> AsyncIterator[None]:
         return
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
+    from foveate.service.mcp.server import build_server
+
     protocol = StreamableHTTPSessionManager(
         build_server(_authentication(state), _pool_runner(state)),
         stateless=True,
@@ -91,7 +94,6 @@ def _authentication(state: AppState) -> Authentication:
         return ToolContext(
             assembler=partial(state.assembler, caller.tenant),
             options=names.options,
-            tokenizer=names.tokenizer,
             principals=caller.principals,
             limits=limits,
             originals=state.originals,

@@ -18,12 +18,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from foveate.answer.check import AnswerCheck, Claim
 from foveate.answer.wire import check_to_json
-from foveate.core.compact.compaction import Compacted
 from foveate.core.context_json import value_to_json
 from foveate.core.formats.numbered import Numbered
 from foveate.core.render import Renderer
 from foveate.core.types import Block, Candidate, Citation, Context
-from foveate.pipeline.compact_json import compacted_to_json
 from foveate.pipeline.reason_messages import evidence_messages
 from foveate.ports import Document, SearchResult
 from foveate.service.wire.answers import CheckAnswer
@@ -145,24 +143,6 @@ class CheckOutput(CheckAnswer):
     """An answer, checked."""
 
     model_config = ConfigDict(extra="forbid")
-
-
-class DecisionOutput(Output):
-    """What became of a message that did not stay as it was."""
-
-    message: str
-    action: str
-    why: str
-
-
-class CompactOutput(Output):
-    """A message list that fits."""
-
-    messages: list[dict[str, Any]]
-    token_count: int = Field(description="Tokens of contents and arguments.")
-    decisions: list[DecisionOutput]
-    handles: list[str] = Field(description="For expand.")
-    tokenizer: str
 
 
 class ExpandOutput(Output):
@@ -325,30 +305,6 @@ def _fault_line(claim: Claim) -> str:
     right = claim.elsewhere
     cite = f" ([{right.marker}] says so)" if right is not None else ""
     return f"- {', '.join(claim.faults)}: {' '.join(claim.text.split())}{cite}"
-
-
-def compact_result(made: Compacted, tokenizer: str) -> ToolResult:
-    """A message list as JSON, and in words what became of it."""
-    record = compacted_to_json(made)
-    decisions = [
-        {name: decision[name] for name in ("message", "action", "why")}
-        for decision in record["decisions"]
-        if decision["action"] != "kept"
-    ]
-    data = {
-        "messages": record["messages"],
-        "token_count": record["token_count"],
-        "decisions": decisions,
-        "handles": record["handles"],
-        "tokenizer": tokenizer,
-    }
-    dropped = sum(decision["action"] == "dropped" for decision in decisions)
-    about = (
-        f"{made.token_count} tokens of {made.notes['before']}; {len(made.messages)} messages, "
-        f"{dropped} left and {len(decisions) - dropped} shortened."
-    )
-    listed = json.dumps(record["messages"], ensure_ascii=False)
-    return ToolResult(parts=(listed, about), data=data)
 
 
 def expand_result(handle: str, text: str) -> ToolResult:

@@ -8,23 +8,21 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+from mcp import types
+from mcp.server import Server, ServerRequestContext
+from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 
 from foveate._version import __version__
 from foveate.core.checks import is_encodable
-from foveate.core.errors import BudgetTooSmall, ExternalError, InvalidRequest, MissingExtra
+from foveate.core.errors import BudgetTooSmall, ExternalError, InvalidRequest
 from foveate.service.mcp.results import ToolResult
 from foveate.service.mcp.tool import Tool, ToolCallError, ToolContext
 from foveate.service.wire.errors import own_error, shorten, wrong_fields
-
-if TYPE_CHECKING:
-    from mcp import types
-    from mcp.server import Server, ServerRequestContext
 
 INSTRUCTIONS = (
     "Documents to answer from. Call assemble with the question: it searches, and gives a context "
@@ -75,35 +73,21 @@ def _iter_values(value: Any) -> Iterator[tuple[str, Any]]:
                 waiting.append((f"{path}.{key}".lstrip("."), inner))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
-    """What to say, the budget that would do where that is known, and whether it is our fault."""
-
-    message: str
-    needed: int | None = None
-    is_internal: bool = False
-
-
-def failure_from_error(error: BaseException, most: int) -> Failure:
-    """The failure to show; `most`: the largest budget that a call may ask for."""
+def error_message(error: BaseException, most: int) -> str:
+    """What an agent reads of an error; `most`: the largest budget that a call may ask for."""
     if isinstance(error, BudgetTooSmall):
-        return Failure(message=_budget_message(error, most), needed=error.needed)
+        needed = f"budget too small: the smallest context needs {error.needed} {error.unit}"
+        if error.needed <= most:
+            return f"{needed}, the budget was {error.budget}; ask again with budget={error.needed}"
+        return f"{needed}, more than the {most} that a call may ask for; ask about less"
     if isinstance(error, ToolCallError | InvalidRequest):
-        return Failure(message=_shorten(str(error)))
+        return _shorten(str(error))
     if isinstance(error, TimeoutError):
-        return Failure(message="this took too long; ask for less: a smaller limit or budget")
+        return "this took too long; ask for less: a smaller limit or budget"
+    logger.error("a call failed", exc_info=error)
     if isinstance(error, ExternalError):
-        return Failure(
-            message="the store cannot be read now; try again in a minute", is_internal=True
-        )
-    return Failure(message="this failed inside; trying again will not help", is_internal=True)
-
-
-def _budget_message(error: BudgetTooSmall, most: int) -> str:
-    needed = f"budget too small: the smallest context needs {error.needed} {error.unit}"
-    if error.needed <= most:
-        return f"{needed}, the budget was {error.budget}; ask again with budget={error.needed}"
-    return f"{needed}, more than the {most} that a call may ask for; ask about less"
+        return "the store cannot be read now; try again in a minute"
+    return "this failed inside; trying again will not help"
 
 
 def _shorten(text: str) -> str:
@@ -120,13 +104,7 @@ Authentication: TypeAlias = Callable[[Any], ToolContext]
 
 
 def build_server(authenticate: Authentication, run: RunCall) -> Server[Any]:
-    """The server; raises `MissingExtra` if its package is not installed."""
-    try:
-        from mcp import types
-        from mcp.server import Server
-        from mcp.shared.exceptions import MCPError
-    except ImportError:
-        raise MissingExtra("mcp", "mcp") from None
+    """The server."""
 
     async def list_tools(
         ctx: ServerRequestContext[Any, Any], _: types.PaginatedRequestParams | None
@@ -151,13 +129,10 @@ def build_server(authenticate: Authentication, run: RunCall) -> Server[Any]:
                 content=[types.TextContent(text=part) for part in result.parts],
                 structured_content=dict(result.data),
             )
-        except Exception as error:
-            failure = failure_from_error(error, caller.limits.budget)
-            if failure.is_internal:
-                logger.exception("%s failed", tool.name)
-            meta = {"foveate/needed": failure.needed} if failure.needed is not None else None
-            content = [types.TextContent(text=failure.message)]
-            return types.CallToolResult(content=[*content], is_error=True, _meta=meta)
+        except Exception as error:  # noqa: BLE001  # the agent reads it, or the log has it
+            content = types.TextContent(text=error_message(error, caller.limits.budget))
+            meta = {"foveate/needed": error.needed} if isinstance(error, BudgetTooSmall) else None
+            return types.CallToolResult(content=[content], is_error=True, _meta=meta)
 
     return Server(
         "foveate",
@@ -171,8 +146,6 @@ def build_server(authenticate: Authentication, run: RunCall) -> Server[Any]:
 
 def _tool_to_mcp(tool: type[Tool]) -> types.Tool:
     """As an agent sees it: its docstring is its title and its description."""
-    from mcp import types
-
     title, _, description = (tool.__doc__ or "").partition(".\n")
     hints = types.ToolAnnotations(
         title=title,

@@ -10,27 +10,25 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
+
+import anyio
+from mcp.server import NotificationOptions, Server
+from mcp.server.stdio import stdio_server
 
 from foveate import plugins
-from foveate.core.contracts import Tokenizer
-from foveate.core.errors import MissingExtra, UnknownName
+from foveate.core.errors import BadInput
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.options import AssembleOptions
 from foveate.ports import Embedder, Store
-from foveate.providers.tokenizers import tokenizer_in_list
 from foveate.service.mcp.server import build_server
 from foveate.service.mcp.tool import ToolCallError, ToolContext, ToolLimits
-from foveate.service.mcp.tools import build_tools
-from foveate.service.request_options import allowed_tokenizers
-
-if TYPE_CHECKING:
-    from mcp.server import Server
-
+from foveate.service.mcp.tools import Expand, build_tools
+from foveate.stores.originals import OriginalStore
 
 T = TypeVar("T")
 
@@ -79,38 +77,40 @@ def serve(
     principals: tuple[str, ...],
     bounds: ToolLimits,
     seconds: float,
+    originals: str = "",
 ) -> None:
     """Serve the store until the input ends, then close it.
 
-    A thread that reads an open stdin cannot be stopped, so a signal closes the store and ends the
-    process here.
+    `originals`: the file that the tool `expand` reads; without it there is no such tool. Raises
+    `BadInput` if there is no such file.
     """
-    try:
-        import anyio
-    except ImportError:
-        raise MissingExtra("mcp", "mcp") from None
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
     for one in plugins.broken("recipes", "formats"):
         log.warning("%s", one)
+    if originals and not Path(originals).is_file():  # opening it would make one
+        raise BadInput(f"{originals}: no such file; foveate compact --originals FILE writes one")
     turns = CallQueue(seconds=seconds)
-    context = _build_context(store, embedder, principals, bounds)
+    kept = OriginalStore(originals) if originals else None
+    context = _build_context(store, embedder, principals, bounds, kept)
     server = build_server(lambda _: context, turns)
 
-    def stop(number: int) -> NoReturn:
+    async def close() -> None:
         if turns.close(wait=False):
             store.close()
-        sys.stderr.flush()
-        os._exit(128 + number)
 
     try:
-        anyio.run(_run_server, server, stop)
+        anyio.run(serve_stdio, server, close)
     finally:
         turns.close()
         store.close()
 
 
 def _build_context(
-    store: Store, embedder: Embedder | None, principals: tuple[str, ...], bounds: ToolLimits
+    store: Store,
+    embedder: Embedder | None,
+    principals: tuple[str, ...],
+    bounds: ToolLimits,
+    originals: OriginalStore | None = None,
 ) -> ToolContext:
     """All requests are of one caller."""
     ports: dict[str, Any] = {"store": store, "embedder": embedder}
@@ -126,30 +126,37 @@ def _build_context(
     return ToolContext(
         assembler=assembler,
         options=options,
-        tokenizer=partial(tokenizer_in_list, load=_listed_tokenizer),
         principals=principals,
         limits=bounds,
-        tools=build_tools(bounds, recipes, formats),
+        originals=originals if originals is not None else {},
+        tools=tuple(
+            tool
+            for tool in build_tools(bounds, recipes, formats)
+            if tool.name != Expand.name or originals is not None
+        ),
     )
 
 
-def _listed_tokenizer(name: str) -> Tokenizer:
-    if name not in (listed := allowed_tokenizers()):
-        raise UnknownName("tokenizer", name, listed)
-    return plugins.tokenizer(name)
+async def serve_stdio(
+    server: Server[Any],
+    close: Callable[[], Awaitable[None]],
+    changes: NotificationOptions | None = None,
+) -> None:
+    """Serve until the input ends; at a signal, close and end the process.
 
-
-async def _run_server(server: Server[Any], stop: Callable[[int], NoReturn]) -> None:
-    import anyio
-    from mcp.server.stdio import stdio_server
+    A thread that reads an open stdin cannot be stopped otherwise.
+    """
 
     async def watch() -> None:
         with anyio.open_signal_receiver(*STOP_SIGNALS) as signals:
             async for number in signals:
-                stop(number)
+                await close()
+                sys.stderr.flush()
+                os._exit(128 + number)
 
     async with anyio.create_task_group() as group:
         group.start_soon(watch)
         async with stdio_server() as (reading, writing):
-            await server.run(reading, writing, server.create_initialization_options())
+            options = server.create_initialization_options(changes)
+            await server.run(reading, writing, options)
         group.cancel_scope.cancel()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, Field
 
-from foveate.core.contracts import Tokenizer
 from foveate.core.errors import FoveateError
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.options import AssembleOptions
@@ -36,16 +35,15 @@ class ToolContext:
     """What the calls of one caller work with, and the tools that it may use.
 
     `assembler(options, store=…)`: an assembler with the caller's ports, while a call needs it.
-    `options(recipe=…, budget=…, …)`: the options of a call, whose names come from closed lists, as
-    `tokenizer` takes them. `record` is called with a result before it is sent.
+    `options(recipe=…, budget=…, …)`: the options of a call, whose names come from closed lists.
+    `record` is called with a result before it is sent.
     """
 
     assembler: Callable[..., AbstractContextManager[Assembler]]
     options: Callable[..., AssembleOptions]
-    tokenizer: Callable[[str], Tokenizer]
     principals: tuple[str, ...] = ()
     limits: ToolLimits = field(default_factory=ToolLimits)
-    originals: OriginalStore = field(default_factory=OriginalStore)
+    originals: OriginalStore | Mapping[str, str] = field(default_factory=dict)
     tenant: str = ""
     tools: tuple[type[Tool], ...] = ()
     record: Callable[[ToolResult], None] = lambda _: None

@@ -16,14 +16,12 @@ from pydantic import AfterValidator, Field, WithJsonSchema, create_model
 from foveate.answer.check import check_answer
 from foveate.core.errors import BadInput, UnknownName
 from foveate.core.types import Context
-from foveate.pipeline.compact import DEFAULT_TOKENIZER, compact, expand
-from foveate.pipeline.observed import observe
+from foveate.pipeline.compact import expand
 from foveate.pipeline.options import AssembleOptions
 from foveate.ports import ListableStore
 from foveate.service.mcp.results import (
     AssembleOutput,
     CheckOutput,
-    CompactOutput,
     ExpandOutput,
     ListOutput,
     PartOutput,
@@ -31,7 +29,6 @@ from foveate.service.mcp.results import (
     ToolResult,
     assemble_result,
     check_result,
-    compact_result,
     expand_result,
     list_result,
     part_result,
@@ -46,28 +43,19 @@ from foveate.service.mcp.tool import (
     ToolLimits,
 )
 from foveate.service.observe.request_state import record_check
-from foveate.service.wire.compaction import Handle, MessageList, ObservedBody, ObservedRequest
+from foveate.service.wire.compaction import Handle
 from foveate.service.wire.requests import (
+    Filter,
     Name,
     Query,
     RequestModel,
-    Where,
+    SharedOptions,
     Whole,
-    decode_cursor,
-    encode_cursor,
 )
 
 Question = Annotated[
     Query,
     Field(max_length=4_000, description="The question, in full, as the user would word it."),
-]
-Filter = Annotated[
-    Where | None,
-    Field(
-        description="Only chunks whose field has this value, or one of these: source, document_id, "
-        "title, section, page, or a key of the document's metadata.",
-        examples=[{"source": "manual.md"}, {"year": [2024, 2025]}],
-    ),
 ]
 
 
@@ -97,7 +85,7 @@ Texts = Annotated[
 ]
 
 
-class ContextTool(Tool):
+class ContextTool(SharedOptions, Tool):
     """The arguments that decide a context, beside texts of the caller's own."""
 
     query: Question
@@ -107,7 +95,6 @@ class ContextTool(Tool):
         "citations for whole chunks best first, tight for very small budgets."
     )
     format: str | None = Field(description="How it is written, if not as the recipe does.")
-    where: Filter = None
     limit: Limit = Field(20, description="Chunks that the search brings for it.")
 
     def build(self, context: ToolContext, texts: Sequence[Text] | None) -> Context:
@@ -202,29 +189,6 @@ class Check(Tool):
         return check_result(found, made)
 
 
-class Compact(MessageList, Tool):
-    """Fit a message list into a budget.
-
-    Takes a list of messages with tool calls and results, and gives a list of the same kind that
-    fits a token budget. What leaves is named in a ledger in front: identifiers, dates, numbers,
-    paths and open questions. Shortened results have a handle for expand. Use it before a list
-    outgrows the window.
-    """
-
-    name, output = "compact", CompactOutput
-    budget: int = Field(description="Tokens that contents, arguments and tools may take.")
-    tokenizer: Name = Field(DEFAULT_TOKENIZER, description="What counts, as observed names it.")
-
-    def run(self, context: ToolContext) -> ToolResult:
-        """The caller's message list within its budget; originals of what is shortened are kept."""
-        made = compact(**{**dict(self), "tokenizer": context.tokenizer(self.tokenizer)})
-        if made.originals:
-            context.originals.keep(
-                made.originals, tenant=context.tenant, principals=context.principals
-            )
-        return compact_result(made, self.tokenizer)
-
-
 class Expand(Handle, Tool):
     """Show more of a shortened result.
 
@@ -247,22 +211,6 @@ class Expand(Handle, Tool):
         return expand_result(self.handle, text)
 
 
-class Observed(ObservedRequest, Tool):
-    """Learn from what a provider counted.
-
-    Takes the usage of a response with the request it was for, and gives the name of a tokenizer
-    that counts so from then on, for compact. Use it after a call of a model whose tokens were
-    counted wrong. Nothing is kept here: give the result as `before` next time.
-    """
-
-    name, output = "observed", ObservedBody
-
-    def run(self, context: ToolContext) -> ToolResult:
-        """The learned tokenizer by name, and what it was learned from."""
-        learned = observe(**self.model_dump(), load=context.tokenizer)
-        return ToolResult(parts=(f"tokenizer={learned['tokenizer']!r}",), data=learned)
-
-
 DocumentId = Annotated[str, Field(min_length=1, max_length=4_096)]
 
 
@@ -281,16 +229,13 @@ class ListDocuments(Tool):
 
     def run(self, context: ToolContext) -> ToolResult:
         """One page of the documents that the caller may read."""
-        after = "" if self.cursor is None else decode_cursor(self.cursor, str)[0]
         options = AssembleOptions(principals=context.principals)
         with context.assembler(options, store=True) as assembler:
             found = _listable(assembler.store).listed(
-                after=after, limit=self.limit + 1, principals=context.principals
+                after=self.cursor or "", limit=self.limit + 1, principals=context.principals
             )
         more = len(found) > self.limit
-        return list_result(
-            found[: self.limit], encode_cursor([found[self.limit - 1].id]) if more else None
-        )
+        return list_result(found[: self.limit], found[self.limit - 1].id if more else None)
 
 
 class GetDocument(Tool):
@@ -347,7 +292,7 @@ def build_tools(
             fields["context"] = (within(ContextHandle), tool.model_fields["context"])
         return create_model(tool.__name__, __base__=tool, __doc__=tool.__doc__, **fields)
 
-    tools = (Assemble, Search, Check, Compact, Expand, Observed, ListDocuments, GetDocument)
+    tools = (Assemble, Search, Check, Expand, ListDocuments, GetDocument)
     return tuple(within(tool) for tool in tools)
 
 

@@ -30,9 +30,7 @@ def configure_logging(settings: Settings) -> None:
     wanted, content = settings.log_format, settings.log_content
     plain = wanted == "plain" or (wanted == "auto" and sys.stderr.isatty())
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(
-        PlainFormatter(content=content) if plain else JsonFormatter(content=content)
-    )
+    handler.setFormatter(LogFormatter(content=content, plain=plain))
     logging.captureWarnings(capture=True)
     AUDIT_LOG.setLevel(logging.INFO)  # whatever the level of other records
     root = logging.getLogger()
@@ -45,10 +43,15 @@ def configure_logging(settings: Settings) -> None:
         logger.setLevel(settings.log_level)
 
 
-class _Formatter(logging.Formatter):
-    def __init__(self, *, content: bool) -> None:
+class LogFormatter(logging.Formatter):
+    """One line for a record: a JSON object, or if it is `plain`, what a person reads.
+
+    A plain line has time, level and message, then what else there is.
+    """
+
+    def __init__(self, *, content: bool, plain: bool = False) -> None:
         super().__init__()
-        self._content = content
+        self._content, self._plain = content, plain
 
     def record_to_json(self, record: logging.LogRecord) -> dict[str, Any]:
         """The fields of a record."""
@@ -84,26 +87,15 @@ class _Formatter(logging.Formatter):
             fields["message"] = str(error)
         return fields
 
-
-class JsonFormatter(_Formatter):
-    """One JSON object a line."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """The record in one line."""
-        return json.dumps(self.record_to_json(record), default=str)  # ASCII: no odd line ends
-
-
-class PlainFormatter(_Formatter):
-    """One line that a person reads: time, level, message, then what else there is."""
-
     def format(self, record: logging.LogRecord) -> str:
         """The record in one line."""
         fields = self.record_to_json(record)
+        if not self._plain:
+            return json.dumps(fields, default=str)  # ASCII: no odd line ends
         head = f"{fields.pop('time')[11:19]} {fields.pop('level').upper():7}"
         message = fields.pop("message")
-        if record.name == ACCESS_LOG.name:
+        if fields.pop("logger") == ACCESS_LOG.name:
             message = f"{fields.pop('method')} {fields.pop('route')} {fields.pop('status')}"
-        fields.pop("logger")
         rest = " ".join(f"{name}={value}" for name, value in fields.items())
         line = f"{head} {message} {rest}".rstrip()
         return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)

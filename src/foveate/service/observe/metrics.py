@@ -1,14 +1,19 @@
 """Prometheus metrics: one table of counts, durations and sizes, with label values of closed lists.
 
 No label and no value names a caller, a question or a document: tenants, principals, ids, keys and
-texts are in none of them. With several processes each counts in files of its own
-(`processes.py`), which are summed when metrics are read.
+texts are in none of them. With several processes each counts in files of its own, which are summed
+when metrics are read: in a temporary folder that only the service's user can read, and that is
+removed with the service.
 """
 
 from __future__ import annotations
 
+import os
 from collections import Counter as Counts
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from prometheus_client import (
@@ -19,6 +24,7 @@ from prometheus_client import (
     disable_created_metrics,
 )
 from prometheus_client.exposition import choose_encoder
+from prometheus_client.multiprocess import MultiProcessCollector
 
 from foveate._version import __version__
 from foveate.answer.check import AnswerCheck
@@ -27,7 +33,6 @@ from foveate.core.types import Context
 from foveate.pipeline.observers import ASSEMBLY_STEPS, CALL_STEPS
 from foveate.pipeline.reason_messages import REASON_SENTENCES
 from foveate.ports import Usage
-from foveate.service.observe.processes import ensure_folder, process_registry
 
 OTHER = {"recipe": "inline"}
 """What a label says of a value that is in no list, where that is not `other`."""
@@ -74,9 +79,6 @@ HISTOGRAMS = {
 }
 COUNTERS = {
     "requests": Spec("HTTP requests answered, by route, method and status.", "route method status"),
-    "rate_misses": Spec(
-        "Requests whose rate one process counted alone because Redis was unavailable."
-    ),
     "contexts": Spec("Contexts returned to callers.", "recipe cached"),
     "shown_blocks": Spec("Blocks in returned contexts.", "recipe"),
     "excluded_chunks": Spec("Chunks left out of contexts because of the budget.", "recipe"),
@@ -193,7 +195,11 @@ class Metrics:
     def text(self, accept: str) -> tuple[bytes, str]:
         """The metrics of all processes as Prometheus reads them, and their media type."""
         encode, media_type = choose_encoder(accept)
-        return encode(process_registry() or self.registry), media_type
+        registry = self.registry
+        if ensure_folder():
+            registry = CollectorRegistry()
+            MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        return encode(registry), media_type
 
 
 def _budget_share(made: Context) -> float:
@@ -201,3 +207,33 @@ def _budget_share(made: Context) -> float:
     documents, characters = made.budget.documents, made.budget.characters
     of_tokens = made.token_count / documents if documents else 0.0
     return max(of_tokens, len(made.text) / characters if characters else 0.0)
+
+
+FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
+"""The variable by which the metrics' library knows that there are several processes."""
+PREFIX = "foveate-metrics-"
+
+
+@contextmanager
+def shared_metrics_folder() -> Iterator[None]:
+    """A folder for the metrics of processes that are started within the block.
+
+    Their environment names it. A folder that the environment names already is used and stays.
+    """
+    if ensure_folder():
+        yield
+        return
+    with TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True) as folder:
+        os.environ[FOLDER_VARIABLE] = folder
+        try:
+            yield
+        finally:
+            del os.environ[FOLDER_VARIABLE]
+
+
+def ensure_folder() -> bool:
+    """Whether there are several processes; their folder is made again if it was cleaned away."""
+    folder = os.environ.get(FOLDER_VARIABLE)
+    if folder:
+        Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+    return bool(folder)

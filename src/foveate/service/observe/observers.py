@@ -22,7 +22,7 @@ from foveate.pipeline.tracing import context_figures
 from foveate.service.app_state import AnswerSlots, AppState
 from foveate.service.deadline import deadline_observer
 from foveate.service.observe.metrics import Metrics
-from foveate.service.observe.request_state import REQUEST_STATE, never_raise
+from foveate.service.observe.request_state import REQUEST_STATE, log_errors
 from foveate.service.observe.tracing import Traces, check_installed, is_tracing_enabled
 from foveate.service.settings import Settings
 from foveate.service.worker_pool import WorkerPool, outside_observer
@@ -101,7 +101,7 @@ class Telemetry:
         state.observers = self.observers
         for pool in vars(state).values():
             if isinstance(pool, WorkerPool | AnswerSlots):
-                pool.on_change = never_raise(partial(self.metrics.record_pool, pool.name))
+                pool.on_change = log_errors()(partial(self.metrics.record_pool, pool.name))
         try:
             yield
         finally:

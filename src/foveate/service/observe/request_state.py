@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, ParamSpec
+from typing import TYPE_CHECKING, Any
 
 from foveate.answer.ask import Answer, AskEvent
 from foveate.answer.check import AnswerCheck
@@ -25,28 +25,16 @@ if TYPE_CHECKING:
     from foveate.service.observe.tracing import Traces
 
 
-P = ParamSpec("P")
-
 log = logging.getLogger("foveate.service")
 
 
 @contextmanager
 def log_errors() -> Iterator[None]:
-    """Log an error of the measuring: it must not break what is measured."""
+    """Log an error of the measuring, in a block or a function: what is measured goes on."""
     try:
         yield
     except Exception as error:  # a full disk is no fault of a request
         log.warning("watching failed: %s", type(error).__name__, exc_info=error)
-
-
-def never_raise(record: Callable[P, None]) -> Callable[P, None]:
-    """The same function, whose errors are logged."""
-
-    def safe(*args: P.args, **keywords: P.kwargs) -> None:
-        with log_errors():
-            record(*args, **keywords)
-
-    return safe
 
 
 @dataclass(slots=True, kw_only=True)
@@ -83,7 +71,7 @@ _OWN_WORDS = re.compile(
 """What our own messages say of a failure: a status, a connection, a time limit."""
 
 
-@never_raise
+@log_errors()
 def record_check(made: AnswerCheck, *, of: str) -> None:
     """Measure a checked answer; `of`: the endpoint. Without a request, nothing happens."""
     state = REQUEST_STATE.get(None)
@@ -111,7 +99,8 @@ async def observe_answer(
                     outcome = "answered"
                     _record_answer(state, model, event, perf_counter() - begun)
                     if traces is not None and span is not None:
-                        never_raise(traces.record_answer)(span, event)
+                        with log_errors():
+                            traces.record_answer(span, event)
                 yield event
     except Exception as error:
         outcome = "failed"
@@ -126,7 +115,7 @@ async def observe_answer(
                 span.end()
 
 
-@never_raise
+@log_errors()
 def _record_answer(state: RequestState, model: str, answer: Answer, seconds: float) -> None:
     usage = answer.reply.usage
     state.metrics.record_model(model, seconds, usage)

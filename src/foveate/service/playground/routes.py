@@ -7,18 +7,15 @@ gets its data from the public API, with the caller's own key.
 from __future__ import annotations
 
 import asyncio
-import gzip
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import lru_cache
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from blake3 import blake3
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import RedirectResponse
 from starlette.exceptions import HTTPException
 
 from foveate.core.errors import MissingExtra
@@ -73,98 +70,31 @@ MEDIA_TYPES = {
     ".json": "application/json",
     ".svg": "image/svg+xml",
 }
-CHART_FILE = "plotly.min.js"
-GZIP_MIN_BYTES = 1_024
-"""Bytes below which packing is not worth the while."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class File:
-    """A file as it is sent: plain, compressed (empty if that is not worthwhile), and its ETag."""
-
-    content: bytes
-    compressed: bytes
-    media_type: str
-    etag: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
-    """The page, and its parts by their paths below it: `MARK/css/base.css`, …"""
-
-    index: File
-    parts: Mapping[str, File]
-    charts: str
-
-
-def find_file(name: str) -> File | None:
-    """The file at this path below `/playground/`; raises `MissingExtra` without plotly."""
-    page = load_page()
-    if name in (CHART_FILE, page.charts):
-        return load_charts()
-    return page.parts.get(name) if name else page.index
 
 
 @lru_cache(maxsize=1)
-def load_page() -> Page:
-    """The page without the chart library, which is large and loaded with the first chart.
+def load_files() -> dict[str, bytes]:
+    """Each file by its path below `/playground/`; the page's own is empty.
 
-    The path of each part has a mark of all parts, so that browsers may cache them for good and
-    never mix two versions.
+    The path of each part begins with a mark of all parts, so that browsers may cache them for good
+    and never mix two versions. Raises `MissingExtra` without plotly.
     """
-    folder = files("foveate.service.playground") / "page"
-    parts = dict(_read_folder(folder, ""))
-    parts["known.json"] = _build_file("known.json", page_data_json())
-    start = parts.pop("index.html").content.decode()
-    marks = "".join(f"{name}{parts[name].etag}" for name in sorted(parts))
-    mark = blake3(marks.encode() + chart_library()).hexdigest(6)
-    for link in ('src="', 'href="'):
-        for kind in ("css/", "js/", "mark.svg"):
-            start = start.replace(f"{link}{kind}", f"{link}{mark}/{kind}")
-    return Page(
-        index=_build_file("index.html", start.encode()),
-        parts={f"{mark}/{name}": part for name, part in parts.items()},
-        charts=f"{mark}/{CHART_FILE}",
-    )
-
-
-@lru_cache(maxsize=1)
-def load_charts() -> File:
-    """The chart library, compressed once."""
-    return _build_file(CHART_FILE, chart_library())
-
-
-def _read_folder(folder: Traversable, prefix: str) -> Iterator[tuple[str, File]]:
-    for entry in folder.iterdir():
-        name = f"{prefix}{entry.name}"
-        if entry.is_dir():
-            yield from _read_folder(entry, f"{name}/")
-        elif Path(entry.name).suffix in MEDIA_TYPES:
-            yield name, _build_file(name, entry.read_bytes())
-
-
-def _build_file(name: str, content: bytes) -> File:
-    return File(
-        content=content,
-        compressed=gzip.compress(content, 6, mtime=0) if len(content) > GZIP_MIN_BYTES else b"",
-        media_type=MEDIA_TYPES[Path(name).suffix],
-        etag=f'"{blake3(content).hexdigest(16)}"',
-    )
+    folder = Path(__file__).with_name("page")
+    found = sorted(path for path in folder.rglob("*") if path.suffix in MEDIA_TYPES)
+    parts = {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+    parts |= {"known.json": page_data_json(), "plotly.min.js": chart_library()}
+    start = parts.pop("index.html").decode()
+    mark = blake3(b"\0".join((*map(str.encode, parts), *parts.values()))).hexdigest(6)
+    page = re.sub(r'((?:src|href)=")(?=css/|js/|mark\.svg)', rf"\g<1>{mark}/", start)
+    return {"": page.encode()} | {f"{mark}/{name}": part for name, part in parts.items()}
 
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-HEADERS = {
-    "Content-Security-Policy": POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Vary": "Accept-Encoding",
-}
-REVALIDATE = "no-cache"
+HEADERS = {"Content-Security-Policy": POLICY, "Cache-Control": "no-cache"}
 IMMUTABLE = "public, max-age=31536000, immutable"
-REDIRECT = {**HEADERS, "Location": "/playground/", "Cache-Control": REVALIDATE}
 
 router = APIRouter(include_in_schema=False)
 
@@ -172,27 +102,25 @@ router = APIRouter(include_in_schema=False)
 @router.get("/")
 async def redirect_root() -> Response:
     """The page, for a browser at the bare address; a temporary redirect, as it may move."""
-    return Response(status_code=307, headers=REDIRECT)
+    return RedirectResponse("/playground/", 307, headers=HEADERS)
 
 
 @router.get("/playground")
 async def redirect_playground() -> Response:
     """The page's own folder, so that its relative links hold."""
-    return Response(status_code=308, headers=REDIRECT)
+    return RedirectResponse("/playground/", 308, headers=HEADERS)
 
 
 @router.get("/playground/{name:path}")
 async def get_file(name: str, request: Request) -> Response:
     """One of the files; names are looked up, never opened."""
-    found = await asyncio.to_thread(find_file, name)
-    if found is None:
+    content = (await asyncio.to_thread(load_files)).get(name)
+    if content is None:
         raise HTTPException(404)
-    cache = IMMUTABLE if "/" in name else REVALIDATE
-    headers = {**HEADERS, "ETag": found.etag, "Cache-Control": cache}
-    if found.etag in request.headers.get("if-none-match", ""):
+    if name:
+        headers = {**HEADERS, "Cache-Control": IMMUTABLE}
+        return Response(content, media_type=MEDIA_TYPES[Path(name).suffix], headers=headers)
+    headers = {**HEADERS, "ETag": f'"{blake3(content).hexdigest(16)}"'}
+    if headers["ETag"] in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
-    content = found.content
-    if found.compressed and "gzip" in request.headers.get("accept-encoding", ""):
-        headers["Content-Encoding"] = "gzip"
-        content = found.compressed
-    return Response(content, media_type=found.media_type, headers=headers)
+    return Response(content, media_type=MEDIA_TYPES[".html"], headers=headers)

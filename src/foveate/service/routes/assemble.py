@@ -12,7 +12,6 @@ from foveate import plugins
 from foveate.core.candidates import candidates_from_items
 from foveate.core.context_json import context_to_json
 from foveate.core.errors import BadInput
-from foveate.core.manifest import digest
 from foveate.core.replay import build_bundle
 from foveate.core.types import Chunk, Supplement
 from foveate.pipeline.flow import AssemblyResult, search_to_json
@@ -20,7 +19,7 @@ from foveate.pipeline.options import AssembleOptions
 from foveate.service.app_state import AppState
 from foveate.service.audit import add_audit_fields
 from foveate.service.auth.caller import Caller, require_scope
-from foveate.service.problems import ProblemError, problem_responses
+from foveate.service.problems import problem_responses
 from foveate.service.request_options import NEIGHBOUR_REACH
 from foveate.service.routes import pooled, state_of
 from foveate.service.tenant_images import image_bytes_to_json
@@ -30,12 +29,7 @@ from foveate.service.wire.requests import (
     AssembleRequest,
     ContextRequest,
     SearchRequest,
-    decode_cursor,
-    encode_cursor,
 )
-
-MAX_CHUNKS = 2_000
-"""Chunks of a search, in all its pages together."""
 
 router = APIRouter(prefix="/v1", tags=["contexts"], route_class=StrictRoute)
 
@@ -130,7 +124,7 @@ def result_to_json(
 
 
 @router.post(
-    "/search", response_model=SearchAnswer, responses=problem_responses(404, 409, 504, body=True)
+    "/search", response_model=SearchAnswer, responses=problem_responses(404, 504, body=True)
 )
 @pooled
 def search(
@@ -138,30 +132,10 @@ def search(
 ) -> dict[str, Any]:
     """What the store finds for a question, before anything is assembled."""
     principals = caller.narrow_principals(body.principals)
-    same = _search_digest(body, principals)
-    first, root = 0, ""
-    if body.cursor is not None:
-        first, root, before = decode_cursor(body.cursor, int, str, str)
-        if before != same or not 0 < first < MAX_CHUNKS:
-            raise ProblemError(400, "bad-input", "the cursor is of another search", field="cursor")
-    last = first + body.limit
     options = AssembleOptions(
-        limit=min(MAX_CHUNKS, last + 1), depth=body.depth, principals=principals, where=body.where
+        limit=body.limit, depth=body.depth, principals=principals, where=body.where
     )
     with state_of(request).assembler(caller.tenant, options) as assembler:
-        # Run again for each page, which is cut out of the search's own order: a longer list
-        # does not change that.
         found = replace(assembler, reranker=None).search(body.query)
-    if root and root != found.state_root:
-        detail = "the store changed meanwhile; begin again"
-        raise ProblemError(409, "changed", detail, field="cursor")
-    page = search_to_json(body.query, replace(found, candidates=found.candidates[first:last]))
-    more = len(found.candidates) > last
-    page["next"] = encode_cursor([last, found.state_root, same]) if more else None
     add_audit_fields(request.scope, state_root=found.state_root, principals=principals)
-    return page
-
-
-def _search_digest(body: SearchRequest, principals: tuple[str, ...]) -> str:
-    where = sorted((body.where or {}).items(), key=repr)
-    return digest(repr((body.query, body.depth, where, sorted(set(principals)))))
+    return search_to_json(body.query, found)

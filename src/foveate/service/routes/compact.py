@@ -1,4 +1,4 @@
-"""`POST /v1/compact`, `POST /v1/expand` and `POST /v1/observed`."""
+"""`POST /v1/compact` and `POST /v1/expand`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from foveate.pipeline.compact_json import (
     compaction_figures,
     expanded_to_json,
 )
-from foveate.pipeline.observed import observe
 from foveate.pipeline.observers import combine_observers, observe_call
 from foveate.service.audit import add_audit_fields
 from foveate.service.auth.caller import Caller, require_scope
@@ -26,8 +25,6 @@ from foveate.service.wire.compaction import (
     CompactRequest,
     ExpandAnswer,
     ExpandRequest,
-    ObservedBody,
-    ObservedRequest,
 )
 
 router = APIRouter(prefix="/v1", tags=["contexts"], route_class=StrictRoute)
@@ -48,18 +45,9 @@ def compact_list(
     names = state.request_options
     known = names.model(body.model) if body.model is not None else None
     counter = body.tokenizer or (known.tokenizer if known else DEFAULT_TOKENIZER)
-    call = partial(
-        compact,
-        body.messages,
-        budget=body.budget,
-        tools=body.tools,
-        tools_budget=body.tools_budget,
-        model=known,
-        tokenizer=names.tokenizer(counter),
-        query=body.query,
-        pinned=body.pinned,
-        form=body.form,
-    )
+    options = {**dict(body), "model": known, "tokenizer": names.tokenizer(counter)}
+    del options["principals"]
+    call = partial(compact, **options)
     made = observe_call(combine_observers(state.observers), "compact", call, compaction_figures)
     if made.originals:
         state.originals.keep(made.originals, tenant=caller.tenant, principals=principals)
@@ -75,22 +63,6 @@ def expand_handle(
     state, principals = state_of(request), caller.narrow_principals(body.principals)
     add_audit_fields(request.scope, principals=principals)
     tokenizer = state.request_options.tokenizer(body.tokenizer or DEFAULT_TOKENIZER)
-    text = expand(
-        body.handle,
-        state.originals,
-        query=body.query,
-        budget=body.budget,
-        tokenizer=tokenizer,
-        tenant=caller.tenant,
-        principals=principals,
-    )
+    options = {**dict(body), "tokenizer": tokenizer, "principals": principals}
+    text = expand(originals=state.originals, tenant=caller.tenant, **options)
     return expanded_to_json(body.handle, text, tokenizer)
-
-
-@router.post("/observed", response_model=ObservedBody, responses=problem_responses(504, body=True))
-@pooled
-def observe_usage(
-    request: Request, body: ObservedRequest, _: Annotated[Caller, require_scope("assemble")]
-) -> dict[str, Any]:
-    """Learn from what a provider counted; the answer is all that is kept, by the caller."""
-    return observe(**body.model_dump(), load=state_of(request).request_options.tokenizer)

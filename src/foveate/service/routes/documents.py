@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,7 @@ from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadInput
 from foveate.core.images import image_hash
 from foveate.ingest import Enrich
-from foveate.ingest.document_task import PreparedDocument, embed_texts
+from foveate.ingest.document_task import embed_texts
 from foveate.ingest.enrich import enrich_document
 from foveate.ingest.load import load_where_safe
 from foveate.ingest.loaders.limits import Limits
@@ -47,7 +47,7 @@ from foveate.service.wire.answers import FullDocumentOut, ListAnswer, PutDocumen
 from foveate.service.wire.body import StrictRoute
 from foveate.service.wire.errors import NO_CONTROL_CHARACTERS, shorten
 from foveate.service.wire.json import encode_json, json_bytes_response
-from foveate.service.wire.requests import DocumentRequest, ListRequest, decode_cursor, encode_cursor
+from foveate.service.wire.requests import DocumentRequest, ListRequest
 
 TOKENIZER = "cl100k_base"
 _SUFFIXES = {"text/plain": ".txt", "text/markdown": ".md", "text/html": ".html"}
@@ -55,78 +55,49 @@ _NO_FILE_NAME = "\0"
 """As a file's name, which loaders take for a title where the text has none; no text holds it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentWrite:
-    """A prepared document; `is_unchanged`: the store has it already. `images`: their bytes."""
-
-    prepared: PreparedDocument
-    images: tuple[bytes, ...]
-    is_unchanged: bool
-
-
-def prepare_document(
-    state: AppState, caller: Caller, name: str, body: DocumentRequest
-) -> DocumentWrite:
-    """Everything before the write, within its deadline; raises `BadInput`."""
-    loaded, document = _load_document(name, body, read_limits(state.settings))
-    return prepare_loaded(state, caller, loaded, document)
-
-
 def read_limits(settings: Settings) -> Limits:
     """The bounds on reading a document; on its seconds in the sandbox too."""
     return Limits(chunks=settings.chunks, seconds=max(1, min(int(settings.seconds), 120)))
 
 
-def prepare_loaded(
+def keep_text(state: AppState, caller: Caller, name: str, body: DocumentRequest) -> dict[str, Any]:
+    """Keep the document of a request under this id; raises `BadInput`."""
+    return keep_document(state, caller, *_load_document(name, body, read_limits(state.settings)))
+
+
+def keep_document(
     state: AppState, caller: Caller, loaded: LoadedDocument, document: Document
-) -> DocumentWrite:
-    """The same for a document that was read from a file; it gets its content hash here."""
+) -> dict[str, Any]:
+    """Prepare the document within the deadline, and write it in one transaction.
+
+    The response does not depend on what was there. Raises `BadInput`.
+    """
     check_metadata(state, document.metadata)
     counter = _timed(tokenizer(TOKENIZER))
-    limits = read_limits(state.settings)
     with state.stores.borrow(caller.tenant) as opened:
         how = _chunk_settings(state.settings, counter.fingerprint, opened)
         document = replace(document, content_hash=_content_hash(document, loaded, how))
         there = _listing_store(opened).document(document.id, principals=caller.principals)
-        is_unchanged = there is not None and there.content_hash == document.content_hash
-        pieces, counts = build_chunks(loaded, document, how, counter, limits)
+        pieces, counts = build_chunks(loaded, document, how, counter, read_limits(state.settings))
         check_deadline()
         described, chunks = enrich_document(document, pieces, how.enrich, counter, how.language)
-        embedder = None if is_unchanged else opened.embedder
-        return DocumentWrite(
-            is_unchanged=is_unchanged,
-            images=tuple(image.data for image in loaded.images),
-            prepared=PreparedDocument(
-                document=described,
-                chunks=chunks,
-                counts=tuple(counts),
-                vectors=embed_texts(embedder, [chunk.text for chunk in pieces], check_deadline),
-            ),
-        )
-
-
-def write_document(state: AppState, caller: Caller, ready: DocumentWrite) -> dict[str, Any]:
-    """Write it in one transaction; the response does not depend on what was there."""
-    made = ready.prepared
-    keep_images(state, caller.tenant, ready.images)
-    fingerprint = tokenizer(TOKENIZER).fingerprint
-    with state.stores.borrow(caller.tenant) as opened:
-        if not ready.is_unchanged:
-            writer = opened.writer()
-            mark = blake3(made.document.id.encode()).hexdigest(8)
-            put = partial(writer.put, made.document, fingerprint=fingerprint)
+        keep_images(state, caller.tenant, [image.data for image in loaded.images])
+        if there is None or there.content_hash != document.content_hash:
+            texts = [chunk.text for chunk in pieces]
+            vectors = embed_texts(opened.embedder, texts, check_deadline)
+            put = partial(opened.writer().put, described, fingerprint=counter.fingerprint)
             try:
-                put(made.chunks, made.vectors, made.counts)
+                put(chunks, vectors, counts)
             except BadInput as error:
                 if error.field != "id":
                     raise
                 # Another document has the usual ids.
-                unique = [replace(chunk, id=f"{chunk.id}#{mark}") for chunk in made.chunks]
-                put(unique, made.vectors, made.counts)
+                mark = blake3(document.id.encode()).hexdigest(8)
+                put([replace(one, id=f"{one.id}#{mark}") for one in chunks], vectors, counts)
         return {
-            "id": made.document.id,
-            "content_hash": made.document.content_hash,
-            "chunks": len(made.chunks),
+            "id": document.id,
+            "content_hash": document.content_hash,
+            "chunks": len(chunks),
             "state_root": opened.store.state_root(principals=caller.principals),
         }
 
@@ -261,15 +232,14 @@ def list_documents(
     caller: Annotated[Caller, require_scope("read")],
 ) -> dict[str, Any]:
     """The documents that the caller may read whole, by id, in pages."""
-    after = decode_cursor(page.cursor, str)[0] if page.cursor is not None else ""
     with state_of(request).stores.borrow(caller.tenant) as opened:
         found = _listing_store(opened).listed(
-            after=after, limit=page.limit + 1, principals=caller.principals
+            after=page.cursor, limit=page.limit + 1, principals=caller.principals
         )
     more, found = len(found) > page.limit, found[: page.limit]
     return {
         "documents": [_document_to_json(document) for document in found],
-        "next": encode_cursor([found[-1].id]) if more else None,
+        "next": found[-1].id if more else None,
     }
 
 
@@ -295,17 +265,13 @@ async def put_document(
 ) -> Response:
     """Keep a document, in the place of the one of this id; repeating it changes nothing."""
     state = state_of(request)
-    lane = caller.tenant
-    ready = await state.write_pool.run(
-        request, lambda: prepare_document(state, caller, document_id, body), lane=lane
-    )
 
     def work() -> bytes:
-        record = write_document(state, caller, ready)
+        record = keep_text(state, caller, document_id, body)
         add_audit_fields(request.scope, state_root=record["state_root"])
         return encode_json(record)
 
-    return json_bytes_response(await state.write_pool.run(request, work, lane=lane))
+    return json_bytes_response(await state.write_pool.run(request, work, lane=caller.tenant))
 
 
 @router.delete(AT_ID, status_code=204, response_class=Response, responses=PROBLEMS)

@@ -18,6 +18,8 @@ from foveate.service.wire.answers import MeAnswer, RecipeAnswer, RecipesAnswer
 from foveate.service.wire.json import json_response
 
 router = APIRouter(prefix="/v1", tags=["names"])
+LISTED_NAMES = ("recipes", "tokenizers", "formats", "orders", "prompts", "languages")
+"""The closed lists that `/v1/me` shows."""
 AnyCaller = Annotated[Caller, require_scope(None)]
 
 
@@ -60,12 +62,7 @@ async def me(request: Request, caller: AnyCaller) -> Response:
             "store": await asyncio.to_thread(state.stores.has_store, caller.tenant),
             "recipe": state.settings.recipe,
             "models": list(names.answer_models),
-            "recipes": list(names.recipes),
-            "tokenizers": list(names.tokenizers),
-            "formats": list(names.formats),
-            "orders": list(names.orders),
-            "prompts": list(names.prompts),
-            "languages": list(names.languages),
+            **{name: list(getattr(names, name)) for name in LISTED_NAMES},
             "limits": {
                 "body_bytes": settings.body_bytes,
                 "candidates": settings.candidates,
@@ -98,7 +95,7 @@ async def readyz(request: Request) -> Response:
     Red also while keys cannot be checked. What did not answer lately (a store, the reranker, the
     cache, an embedder) is in `failing`; the requests that need nothing of it go on.
     """
-    if state_of(request).draining or request.app.state.guard.ring.fault is not None:
+    if state_of(request).draining or request.app.state.key_ring.fault is not None:
         raise busy_problem("this process takes no new requests", after=5, kind="not-ready")
     failing = state_of(request).failing()
     return json_response({"status": "ready"} | ({"failing": failing} if failing else {}))

@@ -26,11 +26,9 @@ from foveate.service.deadline import check_deadline
 from foveate.service.routes import state_of
 from foveate.service.routes.documents import (
     WRITE_PROBLEMS,
-    DocumentWrite,
     check_new_id,
-    prepare_loaded,
+    keep_document,
     read_limits,
-    write_document,
 )
 from foveate.service.tenant_images import image_folder
 from foveate.service.wire.answers import UploadAnswer
@@ -101,10 +99,8 @@ async def upload_documents(
     kept: list[dict[str, Any]] = []
     for name, loaded in found:
         try:
-            prepare = partial(prepare_upload, state, caller, name, loaded, form)
-            ready = await state.write_pool.run(request, prepare, lane=caller.tenant)
-            write = partial(write_document, state, caller, ready)
-            written = await state.write_pool.run(request, write, lane=caller.tenant)
+            keep = partial(keep_upload, state, caller, name, loaded, form)
+            written = await state.write_pool.run(request, keep, lane=caller.tenant)
         except BadInput as error:
             refused.append({"file": name, "detail": str(error)})
             continue
@@ -193,10 +189,10 @@ def _document_id(name: str, loaded: LoadedDocument) -> str:
     return loaded.id if loaded.id and loaded.own_id else f"{name}{loaded.id}"
 
 
-def prepare_upload(
+def keep_upload(
     state: AppState, caller: Caller, name: str, loaded: LoadedDocument, form: UploadForm
-) -> DocumentWrite:
-    """The document with its chunks and vectors; raises `BadInput`."""
+) -> dict[str, Any]:
+    """Write a document of a file, as of a request; raises `BadInput`."""
     check_new_id(name)
     document = Document(
         id=name,
@@ -208,4 +204,4 @@ def prepare_upload(
         principals=form.principals or loaded.principals,
         metadata={**document_metadata(loaded), **form.metadata},
     )
-    return prepare_loaded(state, caller, loaded, document)
+    return keep_document(state, caller, loaded, document)

@@ -70,12 +70,17 @@ class ContextOut(BaseModel):
     manifest: Manifest
 
 
-class FoundOut(BaseModel):
-    """How the candidates were found."""
+class SearchFigures(BaseModel):
+    """How candidates were found."""
 
     badge: str = Field(description="`hybrid`, or `vector_only` where no word was found.")
     lexical_matches: int
     exact: bool = Field(description="Whether every chunk was compared.")
+
+
+class FoundOut(SearchFigures):
+    """How the candidates of a context were found, and how many."""
+
     candidates: int
 
 
@@ -102,7 +107,6 @@ class ClaimOut(BaseModel):
     over_cited: list[int]
     figures: list[str]
     quotations: list[Quotation]
-    invented: list[Span]
     spoken: bool
 
 
@@ -161,15 +165,11 @@ EVENT_SCHEMA: dict[str, Any] = {
 }
 
 
-class SearchAnswer(BaseModel):
+class SearchAnswer(SearchFigures):
     """What the store found, the best first."""
 
     query: str
-    badge: str = Field(description="`hybrid`, or `vector_only` where no word was found.")
-    lexical_matches: int
-    exact: bool = Field(description="Whether every chunk was compared.")
     candidates: list[Annotated[dict[str, Any], WithJsonSchema({"x-schema": "Candidate"})]]
-    next: str | None = Field(description="Where the next page begins; null at the end.")
 
 
 class PutDocumentAnswer(BaseModel):
@@ -246,11 +246,9 @@ class RecipesAnswer(BaseModel):
     recipes: list[RecipeSummary]
 
 
-class RecipeAnswer(BaseModel):
+class RecipeAnswer(RecipeSummary):
     """A recipe, in both spellings."""
 
-    name: str
-    description: str
     recipe: dict[str, Any] = Field(description="As `recipe` of a request takes it.")
     toml: str = Field(description="As `foveate recipes show` prints it.")
 

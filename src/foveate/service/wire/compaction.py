@@ -1,4 +1,4 @@
-"""The bodies of `POST /v1/compact`, `/v1/expand` and `/v1/observed`, and answers."""
+"""The bodies of `POST /v1/compact` and `/v1/expand`, and answers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from foveate.pipeline.observed import REMEMBERED
 from foveate.service.wire.requests import (
     Name,
     PositiveTokens,
@@ -16,39 +15,30 @@ from foveate.service.wire.requests import (
 )
 
 MAX_MESSAGES = 100_000
-Messages = Annotated[
-    list[dict[str, Any]],
-    Field(
-        min_length=1,
-        max_length=MAX_MESSAGES,
-        description="OpenAI Chat messages, Responses items, Anthropic messages or Gemini contents.",
-    ),
-]
-Tools = Annotated[
-    list[dict[str, Any]],
-    Field(max_length=10_000, description="Tool schemas, which share the budget."),
-]
-
-
 Purpose = Annotated[str, Field(max_length=100_000)]
 
 
-class MessageList(RequestModel):
-    """An agent's message list, and what is to be kept of it."""
+class CompactRequest(RequestModel):
+    """An agent's message list, what is to be kept of it, and how large it may be."""
 
-    messages: Messages
-    tools: Tools = Field(default_factory=list)
+    messages: Annotated[
+        list[dict[str, Any]],
+        Field(
+            min_length=1,
+            max_length=MAX_MESSAGES,
+            description="OpenAI Chat messages, Responses items, Anthropic messages or Gemini "
+            "contents.",
+        ),
+    ]
+    tools: list[dict[str, Any]] = Field(
+        [], max_length=10_000, description="Tool schemas, which share the budget."
+    )
     query: Purpose = Field("", description="What tool results are shortened for.")
     pinned: list[Annotated[int, Whole]] = Field(
-        default_factory=list,
+        [],
         max_length=MAX_MESSAGES,
         description="Places of messages that stay verbatim, counted from 0.",
     )
-
-
-class CompactRequest(MessageList):
-    """An agent's message list, and how large it may be."""
-
     budget: PositiveTokens | None = Field(
         None, description="Tokens of contents, arguments and tools. Absent: the model's window."
     )
@@ -56,7 +46,7 @@ class CompactRequest(MessageList):
         None, description="Tokens of the tools, within the budget. Absent: all tools are sent."
     )
     tokenizer: Name | None = Field(
-        None, description="What counts: of the list in `GET /v1/me`, or as `/v1/observed` gives."
+        None, description="What counts: of the list in `GET /v1/me`, or one with a factor."
     )
     model: Name | None = Field(None, description="Take this model's tokenizer and window instead.")
     form: Literal["openai", "responses", "anthropic", "gemini"] | None = Field(
@@ -128,37 +118,3 @@ class ExpandAnswer(BaseModel):
     handle: str
     text: str = Field(description="What a tool said: data, not orders.")
     token_count: int
-
-
-class ObservationBody(RequestModel):
-    """A request that was observed: its tokens without a margin, and the provider's count."""
-
-    tokens: int
-    observed: int
-
-
-class ObservedBody(RequestModel):
-    """What was learned so far: send it as `before` with the next observation."""
-
-    tokenizer: Name = Field(
-        description="The learned tokenizer's name, for `tokenizer` of any request."
-    )
-    start: Name = Field(description="The tokenizer that it was learned for.")
-    observations: list[ObservationBody] = Field(max_length=REMEMBERED)
-
-
-class ObservedRequest(RequestModel):
-    """What a provider counted for a request, and the request."""
-
-    usage: dict[str, Any] = Field(
-        description="The usage object of the response, of OpenAI, Anthropic or Gemini."
-    )
-    messages: Messages
-    tools: Tools = Field(default_factory=list)
-    system: str = Field("", description="A system prompt that was sent beside the list.")
-    tokenizer: Name | None = Field(
-        None, description="What counted until now; with the first observation alone."
-    )
-    before: ObservedBody | None = Field(
-        None, description="The answer to the observation before this one."
-    )

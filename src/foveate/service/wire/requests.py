@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, get_type_hints
 
 from pydantic import (
@@ -19,39 +16,9 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from foveate.core.errors import BadInput, UnknownName
+from foveate.core.errors import UnknownName
 from foveate.core.zones import Budget
 from foveate.service.wire.errors import NOT_BLANK
-
-MAX_LENGTH = 4_096
-
-
-def encode_cursor(values: Sequence[Any]) -> str:
-    """A cursor that holds these values.
-
-    >>> decode_cursor(encode_cursor(["docs/a.md", 3]), str, int)
-    ['docs/a.md', 3]
-    """
-    return urlsafe_b64encode(json.dumps(list(values)).encode()).decode().rstrip("=")
-
-
-def decode_cursor(cursor: str, *kinds: type) -> list[Any]:
-    """Its values, of these types; raises `BadInput`."""
-    values = _decode_values(cursor)
-    right = isinstance(values, list) and list(map(type, values)) == list(kinds)
-    if not right or encode_cursor(values) != cursor:
-        raise BadInput("is none of ours; begin again without one", field="cursor")
-    return values  # type: ignore[no-any-return]
-
-
-def _decode_values(cursor: str) -> Any:
-    try:
-        padded = cursor + "=" * (-len(cursor) % 4)
-        values = json.loads(urlsafe_b64decode(padded.encode("ascii")))
-        json.dumps(values, ensure_ascii=False).encode()
-    except (ValueError, RecursionError):
-        return None
-    return values
 
 
 class RequestModel(BaseModel):
@@ -208,7 +175,16 @@ class RequestSupplement(RequestModel):
 Label = Annotated[str, Field(max_length=80)]
 
 
-class ContextRequest(RequestModel):
+class SharedOptions(RequestModel):
+    """The fields of `AssembleOptions` that requests and agents' calls have alike.
+
+    A new option of both is one field here, of its name there.
+    """
+
+    where: Filter = None
+
+
+class ContextRequest(SharedOptions):
     """What a context is to be made of, and how large it may be."""
 
     candidates: Candidates = None
@@ -231,7 +207,6 @@ class ContextRequest(RequestModel):
         max_length=16_384,
         description="The question's vector, instead of one that the service makes.",
     )
-    where: Filter = None
     limit: int = Field(20, ge=1, le=1_000, description="How many candidates a search brings.")
     depth: int = Field(50, ge=1, le=1_000, description="How many each of its two legs looks at.")
     budget: Tokens = None
@@ -318,16 +293,13 @@ class AskRequest(ContextRequest):
 
 
 class SearchRequest(RequestModel):
-    """What to look for, and where to go on."""
+    """What to look for."""
 
     query: Query
-    limit: int = Field(10, ge=1, le=100, description="At most so many chunks.")
+    limit: int = Field(10, ge=1, le=1_000, description="At most so many chunks.")
     depth: int = Field(50, ge=1, le=1_000, description="How many each of the two legs looks at.")
     where: Filter = None
     principals: Principals = None
-    cursor: str | None = Field(
-        None, max_length=MAX_LENGTH, description="`next` of the page before, of the same search."
-    )
 
 
 MediaType = Literal["text/plain", "text/markdown", "text/html"]
@@ -358,5 +330,5 @@ class ListRequest(RequestModel):
     model_config = ConfigDict(strict=False)  # the parameters of an address are texts
     part: ClassVar[str] = "parameter"
 
-    cursor: str | None = Field(None, max_length=MAX_LENGTH, description="`next` of the last.")
+    cursor: str = Field("", max_length=4_096, description="`next` of the last.")
     limit: int = Field(100, ge=1, le=1_000, description="Documents of a page.")

@@ -5,14 +5,11 @@ A password is taken out of the URL first, so that no error can repeat it.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
-from threading import Thread, current_thread
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
@@ -190,66 +187,6 @@ def _convert_error(error: Exception, shown: str) -> FoveateError:
             "is undone, try again"
         )
     return ExternalError(f"store {shown}: {said}; nothing was changed")
-
-
-@dataclass(slots=True)
-class _Batch:
-    """An open batch, and the thread and task that opened it."""
-
-    connection: Any
-    owner: tuple[Thread, asyncio.Task[Any] | None]
-    open: bool = True
-
-
-class CurrentBatch:
-    """The batch of one store that this context is in, for use by the task that opened it alone.
-
-    A context is copied into tasks and threads that start inside it, so the owner is checked too.
-    """
-
-    def __init__(self) -> None:
-        self._batch: ContextVar[_Batch | None] = ContextVar("batch", default=None)
-
-    @contextmanager
-    def hold(self, connection: Any) -> Iterator[None]:
-        """Inside, calls of this task share the connection."""
-        batch = _Batch(connection, _current_owner())
-        token = self._batch.set(batch)
-        try:
-            yield
-        finally:
-            batch.open = False
-            self._batch.reset(token)
-
-    def own_connection(self) -> Any:
-        """The connection of the batch that is open here; None outside, and in another's."""
-        batch = self._batch.get()
-        own = batch is not None and batch.open and batch.owner == _current_owner()
-        return batch.connection if batch is not None and own else None
-
-    def connection_for_writing(self) -> Any:
-        """The same for a writer; raises `BadOption` where it would wait for its own batch."""
-        if (connection := self.own_connection()) is None and self.is_inherited():
-            raise BadOption(
-                "batch: only the task or thread that opened a batch writes while it is open, and "
-                "this one was started inside it (gather, create_task, wait_for and to_thread do "
-                "that); do the writes one after another, or start it outside the batch"
-            )
-        return connection
-
-    def is_inherited(self) -> bool:
-        """Whether this task or thread was started inside a batch of another that is still open."""
-        batch = self._batch.get()
-        return batch is not None and batch.open and batch.owner != _current_owner()
-
-
-def _current_owner() -> tuple[Thread, asyncio.Task[Any] | None]:
-    """This thread, and the task that runs in it."""
-    try:
-        task = asyncio.current_task()
-    except RuntimeError:
-        task = None
-    return current_thread(), task
 
 
 def pool_options(where: Address, parameters: dict[str, Any]) -> dict[str, Any]:

@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from foveate.stores.checksums import MASK, damage
 from foveate.stores.int8 import FLOAT32_DIMENSIONS, squared_norms
-from foveate.stores.postgres.statements import StoreContext
-from foveate.stores.sql.database import Statement
-
-
-def format_vectors(rows: Any) -> list[str]:
-    """Int8 rows as pgvector spells them."""
-    return [f"[{','.join(map(str, row))}]" for row in rows.tolist()]
+from foveate.stores.postgres.statements import StoreContext, format_vectors
+from foveate.stores.sql.database import Rows, Statement
+from foveate.stores.sql.postings import NORM_WEIGHT, TERMS_WEIGHT, Readable
+from foveate.stores.sql.write import probe
 
 
 def cosine_expression(store: StoreContext, query: Any) -> tuple[str, list[Any]]:
@@ -45,10 +45,68 @@ def products(store: StoreContext, query: Any) -> tuple[str, list[Any]]:
 
 VECTOR_INDEX = "scan_by_vector"
 """The approximate index, which `compact` creates for a large store."""
-INDEX_SELECTIVITY = 10
+_INDEX_SELECTIVITY = 10
 """The index is used where at least one matches in so many rows that may be read."""
 _OVERSAMPLING = 4
 """It is asked for so many times the rows that are wanted."""
+_MAX_INDEX_DIMENSIONS = 4000
+"""Dimensions that pgvector's index takes of half floats."""
+
+
+def nearest(
+    store: StoreContext, readable: Readable, aim: Any, matching: Any, depth: int
+) -> tuple[Any, str]:
+    """The rows nearest to a query, and the index that named them; see `sql.search.Nearest`."""
+    scope = Scope(store=store, audiences=readable.ids, matching=matching, depth=depth)
+    many = readable.chunks if matching is None else len(matching)
+    indexed = many > store.exact and _index_status(store)[0]
+    # Where few rows match, the index finds too few of them, and a scan is cheap. Few of those
+    # that may be read: what others may read decides nothing.
+    by_index = indexed and many * _INDEX_SELECTIVITY >= readable.chunks
+    compared = (readable.scope, "")
+    if not by_index and not store.cache.get(compared):
+        compare(store, readable.audiences)
+        store.cache.put(compared, True)
+    return np.array(nearest_rows(scope, aim, by_index=by_index), dtype=np.int64), (
+        "pgvector hnsw" if indexed else ""
+    )
+
+
+def compare(store: StoreContext, audiences: Rows) -> None:
+    """Raise where the rows that are compared do not give the sums that the audiences say."""
+    products_, bound = products(store, probe(store.dimensions)) if store.dimensions else ("0", [])
+    total = f"sum(chunk + terms::bigint * {TERMS_WEIGHT} + norm::bigint * {NORM_WEIGHT} "
+    rows = store.rows(
+        f"SELECT audience, ({total}+ ({{products}})::bigint) %% {MASK + 1})::bigint "
+        "FROM {s}.scan AS s WHERE audience = ANY(%s::integer[]) GROUP BY audience",
+        [*bound, [row[0] for row in audiences]],
+        products=products_,
+    )
+    found: dict[int, int] = dict(rows)
+    if any(found.get(row[0], 0) != row[6] for row in audiences):
+        raise damage("the rows that a search compares are not as they were written")
+
+
+def make_index(store: StoreContext) -> None:
+    """Create the index above `exact` rows, unless it is there."""
+    valid, rows = _index_status(store)
+    if rows > store.exact and not valid and 0 < store.dimensions <= _MAX_INDEX_DIMENSIONS:
+        store.rows("DROP INDEX IF EXISTS {s}.{index}", index=VECTOR_INDEX)
+        store.rows(
+            "CREATE INDEX CONCURRENTLY {index} ON {s}.scan "
+            "USING hnsw (vector {v}.halfvec_cosine_ops)",
+            index=VECTOR_INDEX,
+        )
+
+
+def _index_status(store: StoreContext) -> tuple[bool, int]:
+    """Whether the index is there and ready, and how many chunks there are."""
+    query = (
+        "SELECT EXISTS (SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid), "
+        "coalesce(sum(chunks), 0)::bigint FROM {s}.audiences"
+    )
+    ((valid, rows),) = store.rows(query, [store.table(VECTOR_INDEX)])
+    return valid, rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,15 +127,6 @@ class Scope:
             self.audiences,
             self.matching.tolist(),
         ]
-
-
-def index_status_statement(store: StoreContext) -> Statement:
-    """Whether the index is there and ready, and how many chunks there are."""
-    query = store.sql(
-        "SELECT EXISTS (SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid), "
-        "coalesce(sum(chunks), 0)::bigint FROM {s}.audiences"
-    )
-    return Statement(query, [store.table(VECTOR_INDEX)])
 
 
 def nearest_rows(scope: Scope, query: Any, *, by_index: bool) -> list[int]:

@@ -6,37 +6,40 @@ is one snapshot.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from threading import local
 from typing import Any
 
 from foveate.core.errors import BadOption
-from foveate.core.types import Chunk
-from foveate.ports import SearchResult
-from foveate.stores.base import PutRequest, Report, Search, Stats
-from foveate.stores.postgres import connect, contents, write
-from foveate.stores.postgres.check import check_store
+from foveate.stores.base import Report
+from foveate.stores.postgres import connect, half_vectors, schema
 from foveate.stores.postgres.connect import (
-    CurrentBatch,
     connection_settings,
     convert_engine_errors,
     parse_url,
 )
-from foveate.stores.postgres.schema import VERSION, begin_write, open_schema
-from foveate.stores.postgres.search import hybrid_search, load_neighbours
-from foveate.stores.postgres.statements import StoreContext
-from foveate.stores.postgres.texts import check_storable, is_storable
-from foveate.stores.rows import prepare_document
-from foveate.stores.sql.contents import compute_stats
+from foveate.stores.postgres.statements import StoreContext, is_storable, quote_literal
+from foveate.stores.sql.audiences import load_audiences
+from foveate.stores.sql.check import check_database
+from foveate.stores.sql.contents import count_statements
+from foveate.stores.sql.database import Statement
+from foveate.stores.sql.postings import PendingPostings, Readable
 from foveate.stores.sql.store import SqlStore
+from foveate.stores.sql.tables import COLUMNS
+from foveate.stores.sql.write import delete_unused_rows
+
+_REMEMBER_LOCK = Statement("SELECT set_config('lock_timeout', '200ms', true)")
 
 
-class PostgresStore(SqlStore):
+class PostgresStore(SqlStore[StoreContext]):
     """A store in a schema of a PostgreSQL database; see `foveate.ports.Store`. Safe for threads.
 
     `url`: `postgresql://USER@HOST/DATABASE?schema=NAME`; docs/postgres.md.
     """
+
+    version = schema.VERSION
 
     def __init__(
         self,
@@ -47,7 +50,7 @@ class PostgresStore(SqlStore):
         create: bool = True,
     ) -> None:
         self._address = where = parse_url(url)
-        self._current_batch = CurrentBatch()
+        self._batch = local()
         with self._convert_errors():
             import psycopg
             from psycopg_pool import ConnectionPool
@@ -55,7 +58,7 @@ class PostgresStore(SqlStore):
             settings = connection_settings(where)
             found = StoreContext(schema=where.schema, exact=where.exact, wait=where.wait)
             with psycopg.Connection.connect(**settings) as connection:
-                self._context = open_schema(
+                self._context = schema.open_schema(
                     found.on(connection),
                     where.display_url,
                     embedder=embedder_name,
@@ -74,54 +77,62 @@ class PostgresStore(SqlStore):
     def _convert_errors(self) -> AbstractContextManager[None]:
         return convert_engine_errors(self._address.display_url)
 
+    @property
+    def _batch_connection(self) -> Any:
+        """The connection of this thread's batch, or None."""
+        return getattr(self._batch, "connection", None)
+
     @contextmanager
     def _read_transaction(self, context: StoreContext | None = None) -> Iterator[StoreContext]:
-        """In one snapshot; inside a batch, in the batch's transaction, which it cannot break."""
-        held = self._current_batch.own_connection()
-        with self._transaction(held) as connection:
-            yield (context or self._context).on(connection, snapshot=held is None)
+        with self._transaction() as connection:
+            yield (context or self._context).on(connection, snapshot=self._batch_connection is None)
 
     @contextmanager
-    def _write_transaction(self) -> Iterator[StoreContext]:
-        """In one transaction; inside a batch, undone alone where it fails."""
-        with self._transaction(self._current_batch.connection_for_writing()) as connection:
-            yield self._context.on(connection)
+    def _write_transaction(self) -> Iterator[tuple[StoreContext, PendingPostings]]:
+        with self._transaction() as connection:
+            database, pending = self._context.on(connection), PendingPostings()
+            yield database, pending
+            pending.flush(database)
 
     @contextmanager
-    def _transaction(self, held: Any) -> Iterator[Any]:
-        """On a connection that a batch holds, or on one of the pool."""
+    def _transaction(self) -> Iterator[Any]:
+        """On the connection of this batch, where it may be undone alone, or one of the pool."""
         with self._convert_errors():
-            if held is not None:
-                with held.transaction():
-                    yield held
+            if self._batch_connection is not None:
+                with self._batch_connection.transaction():
+                    yield self._batch_connection
             else:
                 with self._pool.connection() as connection:
                     yield connection
 
     def check(self) -> Report:
         """Work out again all that is derived, in one snapshot; see `Report`."""
+
+        def compared(store: StoreContext) -> Iterator[str]:
+            half_vectors.compare(store, load_audiences(store, None))
+            yield from ()
+
         with self._read_transaction(replace(self._context, wait=0)) as store:
-            return check_store(store)
+            return check_database(store, compared(store), first={})
 
     @contextmanager
     def batch(self) -> Iterator[None]:
         """Writes inside, of this thread, are one transaction: all there at the end, or none.
 
         A refused document is undone alone. Other writers wait for the end, other readers
-        see the state before. A task or thread that starts inside reads the state before;
-        its writes raise `BadOption`.
+        see the state before.
         """
-        if (outer := self._current_batch.connection_for_writing()) is not None:
-            with outer.transaction():
+        if self._batch_connection is not None:
+            with self._batch_connection.transaction():
                 yield
             return
         with self._convert_errors():
             connection = self._pool.getconn()
         try:
             with self._convert_errors():
-                begin_write(self._context.on(connection))
-            with self._current_batch.hold(connection):
-                yield
+                self._context.on(connection).run(self._context.lock_statement())
+            self._batch.connection = connection
+            yield
             with self._convert_errors():
                 connection.commit()
         except BaseException:
@@ -130,20 +141,27 @@ class PostgresStore(SqlStore):
                     connection.rollback()
             raise
         finally:
+            self._batch.connection = None
             with self._convert_errors():
                 self._pool.putconn(connection)
 
     def compact(self) -> None:
         """Delete unused rows and vacuum; above `exact` chunks, create the vector index."""
-        if self._current_batch.connection_for_writing() is not None:
+        if self._batch_connection is not None:
             raise BadOption("compact: not inside a batch; the server does it between transactions")
-        with self._write_transaction() as store:
-            merged = contents.delete_unused_rows(store)
+        with self._transaction() as connection:
+            store = self._context.on(connection)
+            store.run(store.lock_statement())
+            merged = delete_unused_rows(store)
         with self._convert_errors(), self._pool.connection() as connection:
             connection.autocommit = True
             try:
                 store = self._context.on(connection, alone=True)
-                contents.vacuum_tables(store, merged=merged > 0)
+                for table in COLUMNS:
+                    # Rows that were merged have moved behind what is free.
+                    how = "FULL, ANALYZE" if merged and table == "postings" else "ANALYZE"
+                    store.rows("VACUUM ({how}) {s}.{table}", how=how, table=table)
+                half_vectors.make_index(store)
             finally:
                 if not connection.closed:
                     connection.autocommit = False
@@ -155,34 +173,18 @@ class PostgresStore(SqlStore):
     def _can_hold(self, text: str) -> bool:
         return is_storable(text)
 
-    def _put(self, given: PutRequest) -> None:
-        new = prepare_document(given, self.dimensions)
-        for fields in ({**new.row, "fingerprint": new.fingerprint}, *new.chunks):
-            check_storable(fields)
-        with self._write_transaction() as store:
-            write.replace_document(store, new)
-
-    def _delete(self, document_id: str) -> bool:
-        with self._write_transaction() as store:
-            return write.delete_document(store, document_id)
-
-    def _search(self, asked: Search) -> SearchResult:
-        with self._read_transaction() as store:
-            return hybrid_search(store, asked)
-
-    def _neighbours(
-        self, places: list[tuple[str, int]], window: int, principals: tuple[str, ...]
-    ) -> Iterable[Chunk]:
-        with self._read_transaction() as store:
-            return load_neighbours(store, places, window, principals)
+    def _nearest(
+        self, database: StoreContext, readable: Readable, aim: Any, matching: Any, depth: int
+    ) -> tuple[Any, str]:
+        return half_vectors.nearest(database, readable, aim, matching, depth)
 
     def _remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:
-        if not self._current_batch.is_inherited():  # of a batch that another thread holds open
-            with self._write_transaction() as store:
-                contents.save_counts(store, fingerprint, counts)
+        with self._transaction() as connection:
+            store = self._context.on(connection)
+            store.run(_REMEMBER_LOCK, *count_statements(store, fingerprint, counts))
 
-    def _stats(self, principals: tuple[str, ...] | None) -> Stats:
-        with self._read_transaction() as store:
-            return compute_stats(
-                store, principals, schema=VERSION, sizes=lambda: contents.bytes_by_table(store)
-            )
+    def _sizes(self, database: StoreContext) -> Mapping[str, int]:
+        names = [quote_literal(database.table(table)) for table in COLUMNS]
+        sizes = ", ".join(f"pg_total_relation_size({name}::regclass)" for name in names)
+        (row,) = database.run(Statement(f"SELECT {sizes}"))[0]
+        return dict(zip(COLUMNS, row, strict=True))

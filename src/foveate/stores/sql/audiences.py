@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from secrets import randbits
 from typing import Any
 
-from foveate.core.state import combine_states, state_hash
-from foveate.stores.checksums import checksum, damage, intact, second_key
+from foveate.core.state import EMPTY_STATE, combine_states, state_hash
+from foveate.stores.checksums import MASK, checksum, damage, intact, second_key
 from foveate.stores.rows import parse_principals
-from foveate.stores.sql.database import PUBLIC_AUDIENCE, Database, Rows, Statement
-from foveate.stores.totals import Totals
+from foveate.stores.sql.database import PUBLIC_AUDIENCE, Database, Rows, Statement, upsert
+from foveate.stores.sql.tables import AUDIENCE_COLUMNS
+from foveate.stores.totals import SCAN, Totals
 
-NEW_AUDIENCE = -1
-"""In the place of the checksum of an audience that this very write has made."""
 AUDIENCE_DAMAGE = "who may read is not as it was written"
 
 DELETE_UNUSED = (
     "DELETE FROM {s}.counts WHERE hash NOT IN (SELECT content_hash FROM {s}.chunks)",
     f"DELETE FROM {{s}}.audiences WHERE id <> {PUBLIC_AUDIENCE} AND documents = 0 AND chunks = 0",
     "DELETE FROM {s}.members WHERE audience NOT IN (SELECT id FROM {s}.audiences)",
+    (
+        "DELETE FROM {s}.terms WHERE NOT EXISTS (SELECT 1 FROM {s}.postings AS p "
+        "WHERE p.term = terms.term AND p.audience = terms.audience)"
+    ),
 )
-"""Statements that forget token counts and readers of documents that are gone."""
+"""Statements that forget token counts, readers and terms of documents that are gone."""
 
 
 def member_rows(database: Database, audience: int, principals: str) -> Rows:
@@ -41,7 +45,7 @@ def readers_statements(database: Database, principals: Iterable[str]) -> list[St
     """What `readers_from_rows` reads."""
     named, bound = database.named("principal", "key", database.member_names(principals))
     readers, _ = readers_query(database, principals)
-    audiences = f"SELECT {database.audience_columns} FROM {{s}}.audiences WHERE id IN {{readers}}"
+    audiences = f"SELECT {AUDIENCE_COLUMNS} FROM {{s}}.audiences WHERE id IN {{readers}}"
     members = f"SELECT principal, key, audience, checksum FROM {{s}}.members WHERE {named}"
     return [
         database.statement(f"{audiences} ORDER BY id", bound, readers=readers),
@@ -60,14 +64,7 @@ def readers_from_rows(database: Database, rows: Sequence[Rows], principals: Iter
         own.add(audience)
     if {row[0] for row in audiences} != own:
         raise damage(AUDIENCE_DAMAGE)
-    return _unchanged(audiences)
-
-
-def _unchanged(audiences: Rows) -> Rows:
-    """The same; raises where one is not as it was written."""
-    if any(checksum(row[:-1]) != row[-1] for row in audiences):
-        raise damage(AUDIENCE_DAMAGE)
-    return audiences
+    return list(intact(audiences, AUDIENCE_DAMAGE))
 
 
 def load_audiences(database: Database, principals: Iterable[str] | None) -> Rows:
@@ -75,14 +72,13 @@ def load_audiences(database: Database, principals: Iterable[str] | None) -> Rows
     if principals is not None:
         found = database.run(*readers_statements(database, principals))
         return readers_from_rows(database, found, principals)
-    query = f"SELECT {database.audience_columns} FROM {{s}}.audiences ORDER BY id"
     audiences, counted = database.run(
-        database.statement(query),
+        database.statement(f"SELECT {AUDIENCE_COLUMNS} FROM {{s}}.audiences ORDER BY id"),
         database.statement("SELECT count(*) FROM {audiences_again}"),
     )
     if counted != [(len(audiences),)]:
         raise damage(AUDIENCE_DAMAGE)
-    return _unchanged(audiences)
+    return list(intact(audiences, AUDIENCE_DAMAGE))
 
 
 def compute_state_root(database: Database, audiences: Rows) -> str:
@@ -91,24 +87,41 @@ def compute_state_root(database: Database, audiences: Rows) -> str:
 
 
 class AudienceTotals(Totals[int]):
-    """The totals of the audiences that a write touches, by row id."""
+    """The totals of the audiences that a write touches, by row id.
 
-    def __init__(self, rows: Iterable[Sequence[Any]] = ()) -> None:
-        super().__init__()
-        self.ids: dict[str, int] = {}
-        for row in rows:
-            self.add(row)
+    `stored`: those that are there, as rows of `AUDIENCE_COLUMNS`. `next_id`: that of a new one.
+    """
 
-    def add(self, row: Sequence[Any]) -> None:
-        """Take in an audience as it is stored; raises where it is not as it was written."""
-        number, principals, state, *figures, noted = row
-        if noted != NEW_AUDIENCE:
-            _unchanged([tuple(row)])
-        self.ids[principals] = number
-        self.states[number] = state
-        self.figures[number] = [int(figure) for figure in figures]
+    def __init__(self, stored: Rows, next_id: int) -> None:
+        super().__init__(width=4)
+        self._next = next_id
+        self._ids: dict[str, int] = {}
+        self._new: list[tuple[int, str]] = []
+        for number, principals, state, *figures, _, _ in intact(stored, AUDIENCE_DAMAGE):
+            self._ids[principals] = number
+            self.states[number], self.figures[number] = state, list(figures)
 
-    def rows(self) -> Iterator[tuple[Any, ...]]:
-        """All audiences as they are now, without their checksums."""
-        for principals, number in self.ids.items():
-            yield (number, principals, self.states[number], *self.figures[number])
+    def audience(self, principals: str) -> int:
+        """The row id of this set of principals (sorted JSON), which may be new."""
+        if principals not in self._ids:
+            self._new.append((self._next, principals))
+            self._ids[principals] = self._next
+            self.states[self._next], self.figures[self._next] = EMPTY_STATE, [0] * self.width
+            self._next += 1
+        return self._ids[principals]
+
+    def statements(self, database: Database) -> list[Statement]:
+        """What writes them as they are now, with the members of new ones."""
+        members = [row for each in self._new for row in member_rows(database, *each)]
+        changed = ("state", "documents", "chunks", "words", "scan", "writes", "checksum")
+        return [
+            database.insert("audiences", list(self._rows()), upsert("id", *changed)),
+            database.insert("members", members),
+        ]
+
+    def _rows(self) -> Iterator[tuple[Any, ...]]:
+        for principals, number in sorted(self._ids.items(), key=lambda item: item[1]):
+            figures = self.figures[number]
+            figures[SCAN] &= MASK
+            row = (number, principals, self.states[number], *figures, randbits(62))
+            yield (number, second_key(principals), *row[1:], checksum(row))

@@ -1,4 +1,4 @@
-"""The check of what the SQL stores have in common; an engine adds what is its own.
+"""The check of an SQL store, in one state of it.
 
 Every row is held to its checksum, and all that stands over several rows is made again: where the
 chunks of a document are, the index of words and facts, and what readers hold.
@@ -6,14 +6,16 @@ chunks of a document are, the index of words and facts, and what readers hold.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain, groupby
 from operator import itemgetter
-from typing import Any, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from foveate.stores.base import Report
 from foveate.stores.checksums import MASK, StoreDamaged, checksum
+from foveate.stores.filters import facts_to_index
 from foveate.stores.places import decode_places
 from foveate.stores.recount import Recount
 from foveate.stores.rows import (
@@ -22,32 +24,63 @@ from foveate.stores.rows import (
     chunk_members,
     document_checksum,
     document_member,
+    terms_to_index,
     with_text,
 )
+from foveate.stores.sql import postings
 from foveate.stores.sql.audiences import member_rows
 from foveate.stores.sql.contents import chunk_statement, with_vectors
 from foveate.stores.sql.database import Database
-from foveate.stores.totals import CHUNKS, DOCUMENTS
+from foveate.stores.sql.tables import AUDIENCE_COLUMNS
+from foveate.stores.totals import CHUNKS, DOCUMENTS, WORDS, Totals
 
 _CHUNK_COLUMNS = ("id", *HANDED_OUT, "vector", "audience", "terms", "checksum")
-_ROWS_PER_PAGE = 1000
+_PAGE, _DOCUMENTS_PER_PAGE = 1_000, 50
 
-Row = dict[str, Any]
-K = TypeVar("K")
+Row: TypeAlias = dict[str, Any]
+Sums: TypeAlias = dict[tuple[str, int], int]
+"""By term and audience."""
 
 
-def check_documents(
-    database: Database, recount: Recount[int], *, page: int
-) -> Iterator[tuple[Row, list[Row]]]:
-    """Check each document and its chunks, and hand them out; `page`: how many are read at once."""
+def check_database(
+    database: Database,
+    vectors: Iterator[str],
+    *,
+    first: Mapping[str, Iterator[str]],
+    readable: Callable[[Iterator[str]], Iterator[str]] = iter,
+    passes: tuple[type[Exception], ...] = (),
+) -> Report:
+    """Work out again all that is derived; see `Report`.
+
+    `vectors`: the engine's own findings of them, `first`: of a part that comes before. `readable`:
+    makes findings of the engine's errors; `passes`: those that end the check.
+    """
+    recount = Recount[int](totals=Totals(width=3), passes=passes)
+    sums: Sums = {}
+    parts = {
+        **first,
+        "rows": chain(
+            _document_findings(database, recount, sums), _row_findings(database, recount)
+        ),
+        "words": _word_findings(database, sums),
+        "vectors": vectors,
+        "state": _audience_findings(database, recount),
+    }
+    for name, findings in parts.items():
+        recount.take(name, readable(findings))
+    return recount.report(database.embedder)
+
+
+def _document_findings(database: Database, recount: Recount[int], sums: Sums) -> Iterator[str]:
+    """Each document with its chunks; adds up what they hold."""
     columns = ("checksum", *DOCUMENT_COLUMNS)
     fields = ", ".join(f"d.{name}" for name in columns)
     query = (
         f"SELECT {fields}, CAST(d.text AS {{bytes}}) FROM {{s}}.documents AS d "
-        "WHERE d.id > %s ORDER BY d.id LIMIT %s"
+        f"WHERE d.id > %s ORDER BY d.id LIMIT {_DOCUMENTS_PER_PAGE}"
     )
     last = -1
-    while rows := database.rows(query, [last, page]):
+    while rows := database.rows(query, [last]):
         documents = [dict(zip((*columns, "text"), row, strict=True)) for row in rows]
         last = documents[-1]["id"]
         among, bound = database.ids_among([each["id"] for each in documents])
@@ -58,15 +91,11 @@ def check_documents(
             chunks.setdefault(chunk["document_id"], []).append(chunk)
         for document in documents:
             own = sorted(chunks.get(document["document_id"], []), key=itemgetter("id"))
-            recount.take("rows", _document_findings(document, own))
-            recount.totals.apply([document_member(document)], DOCUMENTS)
-            recount.totals.apply(chunk_members(document, own), CHUNKS)
-            recount.documents += 1
-            recount.chunks += len(own)
-            yield document, own
+            yield from _damage(document, own)
+            _count(document, own, recount, sums)
 
 
-def _document_findings(document: Row, chunks: Iterable[Row]) -> Iterator[str]:
+def _damage(document: Row, chunks: Iterable[Row]) -> Iterator[str]:
     name = document["document_id"]
     if document_checksum(document) != document["checksum"]:
         yield f"document {name!r} is not as it was written"
@@ -83,7 +112,30 @@ def _document_findings(document: Row, chunks: Iterable[Row]) -> Iterator[str]:
             yield f"chunk {chunk['chunk_id']!r} is not as it was written"
 
 
-def row_findings(database: Database, recount: Recount[int]) -> Iterator[str]:
+def _count(document: Row, chunks: list[Row], recount: Recount[int], sums: Sums) -> None:
+    """Take a document into the totals, and its terms and facts into the sums over their places."""
+    recount.documents += 1
+    recount.chunks += len(chunks)
+    recount.totals.apply([document_member(document)], DOCUMENTS)
+    recount.totals.apply(chunk_members(document, chunks), CHUNKS)
+    texts = [terms_to_index(each) for each in chunks]
+    entry = postings.Entry(
+        document=document["id"],
+        chunks=[each["id"] for each in chunks],
+        audiences=[each["audience"] for each in chunks],
+        lengths=list(map(len, texts)),
+        texts=[
+            [*terms, *facts_to_index(document, each)]
+            for terms, each in zip(texts, chunks, strict=True)
+        ],
+    )
+    for audience, length in zip(entry.audiences, entry.lengths, strict=True):
+        recount.totals.count(audience, WORDS, length)
+    for key, total in postings.encode_postings([entry])[1].items():
+        sums[key] = sums.get(key, 0) + total & MASK
+
+
+def _row_findings(database: Database, recount: Recount[int]) -> Iterator[str]:
     """Rows of chunks that no document has, and token counts that are not as they were written."""
     for table in ("chunks", "scan"):
         ((many,),) = database.rows(f"SELECT count(*) FROM {{s}}.{table}")
@@ -91,7 +143,7 @@ def row_findings(database: Database, recount: Recount[int]) -> Iterator[str]:
             yield f"{many} rows of {table} for {recount.chunks} chunks"
     columns = "SELECT fingerprint, hash, tokens, checksum FROM {s}.counts"
     last: tuple[Any, ...] = ("", "")
-    query = f"{columns} WHERE (fingerprint, hash) > (%s, %s) ORDER BY 1, 2 LIMIT {_ROWS_PER_PAGE}"
+    query = f"{columns} WHERE (fingerprint, hash) > (%s, %s) ORDER BY 1, 2 LIMIT {_PAGE}"
     while rows := database.rows(query, last):
         for row in rows:
             if checksum(row[:-1]) != row[-1]:
@@ -99,10 +151,44 @@ def row_findings(database: Database, recount: Recount[int]) -> Iterator[str]:
         last = rows[-1][:2]
 
 
-def audience_findings(database: Database, recount: Recount[int]) -> Iterator[str]:
+def _word_findings(database: Database, expected: Sums) -> Iterator[str]:
+    """Terms and facts whose places are not those of the chunks, or stand where none looks."""
+    noted = {
+        (term, audience): total
+        for term, audience, total in database.rows("SELECT term, audience, checksum FROM {s}.terms")
+    }
+    ((largest,),) = database.rows("SELECT coalesce(max(id), 0) FROM {s}.chunks")
+    found: Sums = {}
+    for key, rows in groupby(_index_rows(database), key=itemgetter(0, 1)):
+        reach = -1
+        for *_, first, data in rows:
+            places = postings.decode_places(data)
+            chunks = places["chunk"]
+            ascend = len(chunks) and reach < first <= chunks[0] and (np.diff(chunks) > 0).all()
+            if not ascend or chunks[-1] > largest:
+                yield f"the row of {key[0]!r} under {first} is out of order"
+            reach = int(chunks.max(initial=reach))
+            found[key] = found.get(key, 0) + postings.sum_of(key[0], places) & MASK
+    for key in found.keys() | noted.keys() | expected.keys():
+        if not found.get(key, 0) == noted.get(key, 0) == expected.get(key, 0):
+            yield f"the places of {key[0]!r} are not those of the texts"
+
+
+def _index_rows(database: Database) -> Iterator[tuple[str, int, int, bytes]]:
+    query = (
+        "SELECT p.term, p.audience, p.first, {places} FROM {s}.postings AS p "
+        f"WHERE (p.term, p.audience, p.first) > (%s, %s, %s) ORDER BY 1, 2, 3 LIMIT {_PAGE}"
+    )
+    last: tuple[Any, ...] = ("", -1, -1)
+    while rows := database.rows(query, last):
+        yield from rows
+        last = rows[-1][:3]
+
+
+def _audience_findings(database: Database, recount: Recount[int]) -> Iterator[str]:
     """Audiences whose state, figures or members are not those of the rows."""
     members: list[tuple[Any, ...]] = []
-    for row in database.rows(f"SELECT {database.audience_columns} FROM {{s}}.audiences"):
+    for row in database.rows(f"SELECT {AUDIENCE_COLUMNS} FROM {{s}}.audiences"):
         number, principals, state, *figures, noted = row
         if checksum(row[:-1]) != noted:
             yield f"the audience {principals} is not as it was written"
@@ -115,28 +201,3 @@ def audience_findings(database: Database, recount: Recount[int]) -> Iterator[str
     there = database.rows("SELECT principal, key, audience, checksum FROM {s}.members")
     for principal, _, audience, _ in set(members).symmetric_difference(there):
         yield f"the members of audience {audience} are others: {principal}"
-
-
-def word_findings(
-    rows: Iterable[tuple[K, int, tuple[Any, int]]],
-    noted: Mapping[K, int],
-    expected: Mapping[K, int],
-    largest: int,
-) -> Iterator[str]:
-    """Terms whose places are not those of the chunks, or stand where no search looks.
-
-    `rows`: of the index in its order: term, the row id under which it stands, and its chunks with
-    the sum over its places. `noted`, `expected`: sums by term. `largest`: a row id of a chunk.
-    """
-    found: dict[K, int] = {}
-    for term, some in groupby(rows, key=itemgetter(0)):
-        reach = -1
-        for _, first, (chunks, total) in some:
-            ascend = len(chunks) and reach < first <= chunks[0] and (np.diff(chunks) > 0).all()
-            if not ascend or chunks[-1] > largest:
-                yield f"the row of {term!r} under {first} is out of order"
-            reach = int(chunks.max(initial=reach))
-            found[term] = found.get(term, 0) + total & MASK
-    for term in found.keys() | noted.keys() | expected.keys():
-        if not found.get(term, 0) == noted.get(term, 0) == expected.get(term, 0):
-            yield f"the places of {term!r} are not those of the texts"

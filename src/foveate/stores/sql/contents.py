@@ -22,7 +22,7 @@ from foveate.stores.sql.audiences import (
     readers_from_rows,
     readers_statements,
 )
-from foveate.stores.sql.database import Database, Rows, Statement
+from foveate.stores.sql.database import Database, Rows, Statement, upsert
 
 DOCUMENT_DAMAGE = "a document is not as it was written"
 CHUNK_DAMAGE = "a chunk is not as it was written"
@@ -150,10 +150,15 @@ def load_counts(database: Database, fingerprint: str, hashes: Sequence[str]) -> 
     return known
 
 
-def count_rows(fingerprint: str, counts: Mapping[str, int]) -> Rows:
-    """Token counts by content hash as rows of `counts`, by hash."""
+def count_statements(
+    database: Database, fingerprint: str, counts: Mapping[str, int]
+) -> list[Statement]:
+    """What keeps token counts by content hash; none where there is nothing to remember."""
     rows = [(fingerprint, hash_, tokens) for hash_, tokens in sorted(counts.items())]
-    return [(*row, checksum(row)) for row in rows]
+    changed = " WHERE t.checksum <> excluded.checksum OR t.tokens <> excluded.tokens"
+    replaced = upsert("fingerprint, hash", "tokens", "checksum") + changed
+    made = [(*row, checksum(row)) for row in rows]
+    return [database.insert("counts", made, replaced)] if rows else []
 
 
 def compute_stats(
@@ -169,7 +174,7 @@ def compute_stats(
     """
     audiences = load_audiences(database, principals)
     mine, bound = database.ids_among([row[0] for row in audiences])
-    query = f"SELECT count(*) FROM {{s}}.scan WHERE {database.nonzero_vector} AND audience {mine}"
+    query = f"SELECT count(*) FROM {{s}}.scan WHERE norm > 0 AND audience {mine}"
     ((vectors,),) = database.rows(query, bound)
     return Stats(
         documents=sum(row[3] for row in audiences),

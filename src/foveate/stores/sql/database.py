@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
+from foveate.core.bounded_cache import BoundedCache
 from foveate.stores.checksums import second_key
 
 PUBLIC_AUDIENCE = 0
@@ -17,25 +18,24 @@ Rows: TypeAlias = list[tuple[Any, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement and what is bound to its marks."""
+    """One statement and what is bound to its marks; `many`: rows, for each of which it runs."""
 
     sql: str
     bound: Sequence[Any] = ()
+    many: bool = False
 
 
 class Database(ABC):
     """An open transaction of a store, and the dialect of its engine.
 
-    `audience_columns`: id, principals, state, documents, chunks first and the checksum last.
-    `nonzero_vector`: the condition, over `scan`, that a vector has a direction.
+    `cache`: what searches have read, by state and term.
     """
 
     __slots__ = ()
 
     embedder: str
     dimensions: int
-    audience_columns: ClassVar[str]
-    nonzero_vector: ClassVar[str]
+    cache: BoundedCache[tuple[bytes, str], Any]
 
     @abstractmethod
     def run(self, *statements: Statement) -> list[Rows]:
@@ -43,10 +43,32 @@ class Database(ABC):
 
     @abstractmethod
     def sql(self, text: str, **parts: Any) -> str:
-        """A statement in the engine's form: `{s}` is the schema, `%s` a mark for a value.
+        """A statement in the engine's form: `%s` is a mark for a value, `{s}` the schema.
 
-        `{audiences_again}`: what FROM reads where an index shows damage to the table.
+        `{audiences_again}`: what FROM reads where an index shows damage to the table. `{places}`:
+        those of a row of `postings AS p`; `{joined}`: those of several rows as one value, where the
+        engine can do that, with `{grouped}` at the end. `{clustered}`: behind a table that is its
+        own index. `{on}`: before the table of an index.
         """
+
+    @abstractmethod
+    def column_types(self) -> Mapping[str, str]:
+        """Kind of a column → type."""
+
+    def check_row(self, row: Mapping[str, Any]) -> None:  # noqa: B027 (most can hold any)
+        """Raise `BadInput` for a text that the engine cannot hold; names the field."""
+
+    @abstractmethod
+    def begin_statements(self) -> list[Statement]:
+        """What a write runs first."""
+
+    @abstractmethod
+    def insert(self, table: str, rows: Sequence[Sequence[Any]], end: str = "") -> Statement:
+        """Insert rows with all columns of the table AS t; `end`: what follows."""
+
+    @abstractmethod
+    def delete(self, table: str, keys: Sequence[str], rows: Sequence[Sequence[Any]]) -> Statement:
+        """Delete the rows of which these columns have one of these values together."""
 
     @abstractmethod
     def texts_among(self, texts: Sequence[str]) -> tuple[str, list[Any]]:
@@ -74,6 +96,10 @@ class Database(ABC):
     def decode_vector(self, data: bytes) -> bytes:
         """What that gives, as int8 bytes."""
 
+    @abstractmethod
+    def encode_vectors(self, vectors: Any) -> list[Any]:
+        """Int8 rows as they are stored."""
+
     def statement(self, text: str, bound: Sequence[Any] = (), **parts: Any) -> Statement:
         """A statement written as for `sql`."""
         return Statement(self.sql(text, **parts), bound)
@@ -82,3 +108,9 @@ class Database(ABC):
         """The rows of one statement, written as for `sql`."""
         (found,) = self.run(self.statement(text, bound, **parts))
         return found
+
+
+def upsert(keys: str, *columns: str) -> str:
+    """The end of an insert that replaces these columns of rows with the same key."""
+    changes = ", ".join(f"{name} = excluded.{name}" for name in columns)
+    return f" ON CONFLICT ({keys}) DO UPDATE SET {changes}"

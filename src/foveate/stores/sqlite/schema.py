@@ -1,131 +1,33 @@
-"""The tables of an embedded store and its facts, and how a folder becomes a store.
+"""How a folder becomes an embedded store, and how it is opened.
 
     STORE/store.db      SQLite, write-ahead log: the truth
     STORE/vectors.bin   the scanned rows, derived from it; may be deleted at any time
 
-Row ids are never used again. A new store is made in one transaction. A change to a table or to
-`terms.py` raises VERSION, and the documents are then indexed again. What is looked up by a text has
-two indexes, so that a row that damage hides from one is found in the other.
+A new store is made in one transaction.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 from shlex import quote
 from sqlite3 import Connection
 from typing import Any
 
+from foveate.core.bounded_cache import BoundedCache
 from foveate.core.errors import BadInput
-from foveate.core.state import EMPTY_STATE
 from foveate.stores import lazy
-from foveate.stores.checksums import checksum, damage, sum_of_facts
-from foveate.stores.sql.database import PUBLIC_AUDIENCE
+from foveate.stores.sql.postings import CACHE_BYTES
+from foveate.stores.sql.tables import Facts, create_statements, load_facts
+from foveate.stores.sqlite.database import SqliteDatabase
 
-_CHECKSUM = "checksum"
-
-
-def load_facts(connection: Connection) -> dict[str, Any]:
-    """Embedder, dimensions, version of the last write, and more; raises where damaged."""
-    found = dict(connection.execute("SELECT key, value FROM meta"))
-    if found.pop(_CHECKSUM, None) != sum_of_facts(found):
-        raise damage("its facts are not as they were written")
-    return found
-
-
-def save_facts(connection: Connection, rows: Mapping[str, Any], changes: Mapping[str, Any]) -> None:
-    """Write what changed, and the checksum of all `rows`."""
-    changed = {**changes, _CHECKSUM: sum_of_facts(rows)}
-    connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(changed.items()))
-
-
-VERSION = 8
+VERSION = 9
 APPLICATION_ID = 0x666F7665  # "fove", so that `file` and we know our own
 DATABASE = "store.db"
 BUSY_MS = 30_000
 
 _READ_ONLY = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
-
-TABLES = """
--- `checksum` is of all other rows, `scan` the sum over the rows of that table. `version` is random
--- and new with every write.
-CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
-
--- Who may read: one row for each distinct set of principals, its lattice hash (state root), and
--- how much it holds, so that what one may read can be counted without reading it.
-CREATE TABLE audiences (
-    id INTEGER PRIMARY KEY, principals TEXT NOT NULL UNIQUE, state BLOB NOT NULL,
-    documents INTEGER NOT NULL DEFAULT 0, chunks INTEGER NOT NULL DEFAULT 0,
-    checksum INTEGER NOT NULL DEFAULT 0
-);
--- `key`, here and below, is made of the text before it.
-CREATE TABLE members (
-    principal TEXT NOT NULL, key INTEGER NOT NULL, audience INTEGER NOT NULL,
-    checksum INTEGER NOT NULL
-);
-CREATE INDEX members_by_principal ON members (principal);
-CREATE INDEX members_by_key ON members (key);
-
-CREATE TABLE documents (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    document_id TEXT NOT NULL UNIQUE, key INTEGER NOT NULL,
-    source TEXT NOT NULL,
-    title TEXT NOT NULL,
-    summary TEXT NOT NULL,
-    modified_at TEXT,
-    principals TEXT NOT NULL,
-    metadata TEXT NOT NULL,
-    content_hash TEXT NOT NULL,     -- the caller's, for telling whether a file has changed
-    text_hash TEXT NOT NULL,        -- ours
-    audience INTEGER NOT NULL,
-    checksum INTEGER NOT NULL,
-    places BLOB NOT NULL,           -- packed sequence, row id and audience of each chunk, int64
-    text BLOB NOT NULL              -- zlib, last and not read with the others
-);
-CREATE INDEX documents_by_key ON documents (key);
-
-CREATE TABLE chunks (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    document INTEGER NOT NULL,
-    chunk_id TEXT NOT NULL UNIQUE,
-    sequence INTEGER NOT NULL,
-    start INTEGER, "end" INTEGER, byte_offset INTEGER,
-    page INTEGER, section TEXT NOT NULL, "row" INTEGER, line INTEGER,
-    principals TEXT NOT NULL,       -- the chunk's own, or its document's
-    metadata TEXT NOT NULL,         -- the document's, and the chunk's over it
-    content_hash TEXT NOT NULL,
-    text TEXT NOT NULL,
-    checksum INTEGER NOT NULL DEFAULT 0         -- with what its document and `scan` say of it
-);
-CREATE INDEX chunks_by_document ON chunks (document);
-
--- What a search scans, kept apart from the texts so that reading all of it is cheap.
-CREATE TABLE scan (
-    chunk INTEGER PRIMARY KEY,
-    audience INTEGER NOT NULL,
-    terms INTEGER NOT NULL,         -- how many terms the chunk has (BM25's length)
-    vector BLOB NOT NULL            -- int8, one byte a dimension
-);
-
--- The inverted index of words and facts: some of a term's places, packed (chunk row id << 16 |
--- occurrences), int64, under the chunk of the first; see postings.py. A term's checksum is a sum
--- over all its places.
-CREATE TABLE terms (
-    id INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE, checksum INTEGER NOT NULL DEFAULT 0
-);
-CREATE INDEX terms_again ON terms (term);
-CREATE TABLE postings (
-    term INTEGER NOT NULL, first INTEGER NOT NULL, places BLOB NOT NULL,
-    PRIMARY KEY (term, first)
-) WITHOUT ROWID;
-
-CREATE TABLE counts (
-    fingerprint TEXT NOT NULL, hash TEXT NOT NULL, tokens INTEGER NOT NULL,
-    checksum INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (fingerprint, hash)
-) WITHOUT ROWID;
-"""
 
 
 def connect(folder: Path, *, embedder: str, dimensions: int, create: bool) -> Connection:
@@ -137,8 +39,8 @@ def connect(folder: Path, *, embedder: str, dimensions: int, create: bool) -> Co
     connection = connect_existing(folder, write=create)
     try:
         refuse_older(connection, folder)
-        facts = load_facts(connection)
-        kept = (facts["embedder"], facts["dimensions"])
+        facts = load_facts(open_database(connection))
+        kept = (facts.embedder, facts.dimensions)
         lazy.check_same_embedder(_name(folder), kept, (embedder, dimensions), new="folder")
     except BaseException:
         connection.close()
@@ -172,8 +74,16 @@ def connect_existing(folder: Path, *, write: bool) -> Connection:
         return _open_connection(read_only_uri(path), folder)
 
 
-def schema_version(connection: Connection) -> int:
-    """The version that the database says it has."""
+def open_database(connection: Connection, facts: Facts | None = None) -> SqliteDatabase:
+    """The connection, to be used as that of a store with these facts."""
+    cache = BoundedCache[tuple[bytes, str], Any](CACHE_BYTES, largest=CACHE_BYTES)
+    known = facts or Facts(version=VERSION, embedder="", dimensions=0)
+    return SqliteDatabase(
+        connection=connection, cache=cache, embedder=known.embedder, dimensions=known.dimensions
+    )
+
+
+def _schema_version(connection: Connection) -> int:
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     return version
 
@@ -217,17 +127,11 @@ def _create_store(path: Path, embedder: str, dimensions: int) -> None:
         try:
             if _count_tables(connection):
                 return
-            for statement in TABLES.split(";\n"):
-                connection.execute(statement)
+            facts = Facts(version=VERSION, embedder=embedder, dimensions=dimensions)
+            database = open_database(connection)
+            database.run(*create_statements(database, facts))
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {VERSION}")
-            everyone = (PUBLIC_AUDIENCE, "[]", EMPTY_STATE, 0, 0)
-            connection.execute(
-                "INSERT INTO audiences VALUES (?, ?, ?, ?, ?, ?)", (*everyone, checksum(everyone))
-            )
-            first = {"embedder": embedder, "dimensions": dimensions, "scan": 0}
-            first["version"] = bytes(16)
-            save_facts(connection, first, first)
             connection.execute("COMMIT")
         finally:
             if connection.in_transaction:
@@ -268,7 +172,7 @@ def _connect(name: str) -> Connection:
 def _check_application(connection: Connection, folder: Path) -> None:
     try:
         application = connection.execute("PRAGMA application_id").fetchone()[0]
-        version = schema_version(connection)
+        version = _schema_version(connection)
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError):
             raise
@@ -281,7 +185,7 @@ def _check_application(connection: Connection, folder: Path) -> None:
 def refuse_older(connection: Connection, folder: Path) -> None:
     """Raise `BadInput` for a store of an older version."""
     new = "folder: foveate index"
-    lazy.refuse_older(_name(folder), schema_version(connection), VERSION, new=new)
+    lazy.refuse_older(_name(folder), _schema_version(connection), VERSION, new=new)
 
 
 def _name(folder: Path) -> str:

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from sqlite3 import Connection
+from typing import Any
 
-from foveate.core.types import Chunk
-from foveate.ports import SearchResult
-from foveate.stores.base import PutRequest, Report, Search, Stats
-from foveate.stores.int8 import quantise_or_zeros
-from foveate.stores.sql.contents import compute_stats, count_rows, load_counts
+import numpy as np
+
+from foveate.stores.base import Report
+from foveate.stores.int8 import nearest
+from foveate.stores.sql.contents import count_statements, load_counts
+from foveate.stores.sql.postings import PendingPostings, Readable
 from foveate.stores.sql.store import SqlStore
-from foveate.stores.sqlite import schema, search, vectors, write
+from foveate.stores.sql.tables import load_facts
+from foveate.stores.sql.write import delete_unused_rows
+from foveate.stores.sqlite import schema, vectors
 from foveate.stores.sqlite.check import check
 from foveate.stores.sqlite.database import SqliteDatabase
-from foveate.stores.sqlite.schema import load_facts
 from foveate.stores.sqlite.transactions import Transactions, convert_engine_errors
 
 
-class SqliteStore(Transactions, SqlStore):
+class SqliteStore(Transactions, SqlStore[SqliteDatabase]):
     """A store in a folder; see `foveate.ports.Store`. Safe to share between threads.
 
     `embedder_name` and `dimensions`: of a new store (empty and 0: full text alone), or checked.
     """
+
+    version = schema.VERSION
 
     def __init__(
         self,
@@ -43,10 +47,9 @@ class SqliteStore(Transactions, SqlStore):
                 dimensions=dimensions,
                 create=create,
             )
-            super().__init__(connection)
-            found = load_facts(self._connection)
-        self.embedder_name = found["embedder"]
-        self.dimensions = found["dimensions"]
+            found = load_facts(schema.open_database(connection))
+            super().__init__(schema.open_database(connection, found))
+        self.embedder_name, self.dimensions = found.embedder, found.dimensions
 
     def __repr__(self) -> str:
         return f"SqliteStore({str(self.folder)!r})"
@@ -66,10 +69,11 @@ class SqliteStore(Transactions, SqlStore):
 
     def compact(self) -> None:
         """Give back the room that deleting left; answers and state root stay as they are."""
-        with self._transaction("IMMEDIATE") as connection:
-            write.delete_unused_rows(self._database(connection))
+        with self._transaction("IMMEDIATE"):
+            delete_unused_rows(self._database)
         with self._statement() as connection:
-            write.shrink_files(connection)
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
         """Close files and connections; a second time does nothing."""
@@ -77,59 +81,44 @@ class SqliteStore(Transactions, SqlStore):
             self._scan = None
             self._connection.close()
 
-    def _put(self, given: PutRequest) -> None:
-        rows = quantise_or_zeros(given.vectors, rows=len(given.chunks), dimensions=self.dimensions)
-        with self._transaction("IMMEDIATE", reads=False) as connection:
-            database = self._database(connection)
-            write.replace_document(database, self._pending, given.document, given.chunks, rows)
-            if self._can_hold(given.fingerprint):
-                _save_counts(connection, given.fingerprint, given.counts_by_hash())
-
-    def _delete(self, document_id: str) -> bool:
-        with self._transaction("IMMEDIATE", reads=False) as connection:
-            return write.remove_document(self._database(connection), self._pending, document_id)
+    @contextmanager
+    def _write_transaction(self) -> Iterator[tuple[SqliteDatabase, PendingPostings]]:
+        with self._transaction("IMMEDIATE", reads=False):
+            yield self._database, self._pending
 
     @contextmanager
     def _read_transaction(self) -> Iterator[SqliteDatabase]:
-        with self._transaction("DEFERRED") as connection:
-            yield self._database(connection)
+        with self._transaction("DEFERRED"):
+            yield self._database
 
-    def _database(self, connection: Connection) -> SqliteDatabase:
-        return SqliteDatabase(
-            connection=connection, embedder=self.embedder_name, dimensions=self.dimensions
-        )
-
-    def _search(self, asked: Search) -> SearchResult:
-        with self._read_transaction() as database:
-            known = load_facts(database.connection)
-            self._scan = vectors.load_current_scan(
-                database.connection, self.folder, self._scan, known
-            )
-            return search.hybrid_search(database, self._scan, asked, embedder=known["embedder"])
-
-    def _neighbours(
-        self, places: list[tuple[str, int]], window: int, principals: tuple[str, ...]
-    ) -> Iterable[Chunk]:
-        with self._read_transaction() as database:
-            return search.load_neighbours(database, places, window, principals)
+    def _nearest(
+        self, database: SqliteDatabase, readable: Readable, aim: Any, matching: Any, depth: int
+    ) -> tuple[Any, str]:
+        self._scan = scan = vectors.load_current_scan(database, self.folder, self._scan)
+        wanted = np.isin(scan.audiences, np.array(readable.ids, dtype=np.int32))
+        if matching is not None:
+            wanted &= np.isin(scan.ids, matching)
+        return scan.ids[nearest(scan, aim, None if wanted.all() else wanted, depth)], ""
 
     def _counts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, int]:
         # Outside a transaction: inside a batch, one would write the postings that wait.
-        with self._statement() as connection:
-            return load_counts(self._database(connection), fingerprint, hashes)
+        with self._statement():
+            return load_counts(self._database, fingerprint, hashes)
 
     def _remember(self, fingerprint: str, counts: Mapping[str, int]) -> None:
-        with self._best_effort_transaction() as connection:
-            _save_counts(connection, fingerprint, counts)
+        with self._best_effort_transaction():
+            self._database.run(*count_statements(self._database, fingerprint, counts))
 
-    def _stats(self, principals: tuple[str, ...] | None) -> Stats:
-        with self._read_transaction() as database:
-            return compute_stats(
-                database,
-                principals,
-                schema=schema.VERSION,
-                sizes=lambda: _sizes(database.connection, self.folder),
-            )
+    def _sizes(self, database: SqliteDatabase) -> Mapping[str, int]:
+        """Bytes by file, and those of the database that are free."""
+        pages, page = (
+            database.rows(f"PRAGMA {name}")[0][0] for name in ("freelist_count", "page_size")
+        )
+        found = {"free": pages * page, "database": -pages * page}
+        for path in filter(Path.is_file, sorted(self.folder.iterdir())):
+            name = _FILES.get(path.name, "left_over")
+            found[name] = found.get(name, 0) + path.stat().st_size
+        return found
 
 
 _FILES = {
@@ -138,21 +127,3 @@ _FILES = {
     **{f"{schema.DATABASE}-{kind}": "log" for kind in ("wal", "shm")},
 }
 """The files of a store; any other is what a killed process left."""
-
-
-def _sizes(connection: Connection, folder: Path) -> dict[str, int]:
-    """Bytes by file, and those of the database that are free."""
-    pages, page = (
-        connection.execute(f"PRAGMA {name}").fetchone()[0]
-        for name in ("freelist_count", "page_size")
-    )
-    found = {"free": pages * page, "database": -pages * page}
-    for path in filter(Path.is_file, sorted(folder.iterdir())):
-        name = _FILES.get(path.name, "left_over")
-        found[name] = found.get(name, 0) + path.stat().st_size
-    return found
-
-
-def _save_counts(connection: Connection, fingerprint: str, counts: Mapping[str, int]) -> None:
-    rows = count_rows(fingerprint, counts)
-    connection.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?, ?)", rows)

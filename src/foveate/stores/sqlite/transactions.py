@@ -17,9 +17,9 @@ from typing import Literal, TypeAlias
 from foveate.core.errors import BadInput, ExternalError
 from foveate.stores.base import StoreFull
 from foveate.stores.checksums import damage
-from foveate.stores.lazy import check_schema_version
+from foveate.stores.sql.postings import PendingPostings
 from foveate.stores.sqlite import schema
-from foveate.stores.sqlite.postings import PendingPostings
+from foveate.stores.sqlite.database import SqliteDatabase
 
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _NONSENSE = {0, sqlite3.SQLITE_ERROR}
@@ -76,8 +76,9 @@ TransactionKind: TypeAlias = Literal["IMMEDIATE", "DEFERRED"]
 class Transactions:
     """The connection of an embedded store and its transactions. Safe to share between threads."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, database: SqliteDatabase) -> None:
+        self._database = database
+        self._connection = database.connection
         self._lock = RLock()
         self._pending = PendingPostings()
 
@@ -111,20 +112,16 @@ class Transactions:
             with convert_engine_errors():
                 nested = self._connection.in_transaction
                 if nested and (reads or self._pending.is_full()):
-                    self._pending.flush(self._connection)
+                    self._pending.flush(self._database)
                 self._connection.execute("SAVEPOINT inner" if nested else f"BEGIN {kind}")
                 if not nested:
                     self._pending.entries = []  # some may wait of one that the engine ended itself
             waiting = list(self._pending.entries)
             try:
-                if kind == "IMMEDIATE" and not nested:
-                    with convert_engine_errors():
-                        version = schema.schema_version(self._connection)
-                        check_schema_version(version, schema.VERSION)
                 yield
                 with convert_engine_errors():
                     if not nested:
-                        self._pending.flush(self._connection)
+                        self._pending.flush(self._database)
                     self._connection.execute("RELEASE inner" if nested else "COMMIT")
             except BaseException:
                 self._pending.entries = waiting

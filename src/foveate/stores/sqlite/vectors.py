@@ -8,24 +8,26 @@ rows is then another than the store's.
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from sqlite3 import Connection
 from typing import Any
 
 import numpy as np
 from blake3 import blake3
 
 from foveate.stores.atomic_write import atomic_write
-from foveate.stores.checksums import MASK, damage, sum_of_vectors
-from foveate.stores.int8 import ScannedRows, cache_for, inverse_norms, squared_norms
+from foveate.stores.checksums import MASK, damage
+from foveate.stores.int8 import ScannedRows, inverse_norms
+from foveate.stores.sql.tables import load_facts
+from foveate.stores.sql.write import row_sums
+from foveate.stores.sqlite.database import SqliteDatabase
 
 FILE = "vectors.bin"
-_HEADER = struct.Struct("<8s16sQQQ32s")
+_HEADER = struct.Struct("<8sQQQQ32s")
 _SUM = struct.Struct("<Q")
-_MAGIC = b"FOVEVEC3"
+_MAGIC = b"FOVEVEC4"
 _WHAT = "the rows that a search scans are not as they were written"
 
 
@@ -33,80 +35,77 @@ _WHAT = "the rows that a search scans are not as they were written"
 class Scan(ScannedRows):
     """The rows of one state of the store; what is not an array of rows is not in the file."""
 
-    version: bytes
+    version: int
+    """The facts' `writes`."""
     checksum: int
     """The sum over the rows."""
 
 
 def load_current_scan(
-    connection: Connection, folder: Path, known: Scan | None, facts: Mapping[str, Any]
+    database: SqliteDatabase, folder: Path | None, known: Scan | None = None
 ) -> Scan:
-    """The array of the state that this read transaction sees, of which these are the facts."""
-    path, dimensions = folder / FILE, facts["dimensions"]
-    if known is None:
-        known = load_scan(path, dimensions)
-    wanted = facts["version"], facts["scan"]
-    if known is not None and (known.version, known.checksum) == wanted:
+    """The array of the state that this read transaction sees; None reads the database alone."""
+    version = load_facts(database).writes
+    if known is None and folder is not None:
+        known = load_scan(folder / FILE, database.dimensions)
+    if known is not None and known.version == version:
         return known
-    scan, added = refresh_scan(connection, known, facts)
-    if scan.checksum != facts["scan"] and known is not None:
-        known, (scan, added) = None, refresh_scan(connection, None, facts)
-    if scan.checksum != facts["scan"]:
+    wanted = sum(row[0] for row in database.rows("SELECT scan FROM {s}.audiences")) & MASK
+    scan, added = refresh_scan(database, known, version)
+    if scan.checksum != wanted and known is not None:
+        known, (scan, added) = None, refresh_scan(database, None, version)
+    if scan.checksum != wanted:
         raise damage(_WHAT)
     # Written again only when much has changed: a store that grows row by row is not rewritten
     # row by row, and whoever opens it later adds the rest for himself.
-    if known is None or added * 20 > len(scan.ids):
-        save_scan(path, scan)
+    if folder is not None and (known is None or added * 20 > len(scan.ids)):
+        save_scan(folder / FILE, scan)
     return scan
 
 
-def refresh_scan(
-    connection: Connection, old: Scan | None, facts: Mapping[str, Any]
-) -> tuple[Scan, int]:
+def refresh_scan(database: SqliteDatabase, old: Scan | None, version: int) -> tuple[Scan, int]:
     """The array of this state, from an older one or from nothing; how many rows were read."""
     last = int(old.ids[-1]) if old is not None and len(old.ids) else 0
-    arrays = rows_of(connection, "chunk > ?", last, facts["dimensions"])
+    arrays = _read_rows(database, last)
     added = len(arrays[0])
-    checksum = summed(arrays)
+    checksum = _sum(arrays)
     if old is not None:
-        live = connection.execute("SELECT chunk FROM scan WHERE chunk <= ? ORDER BY chunk", (last,))
+        live = database.rows("SELECT chunk FROM {s}.scan WHERE chunk <= %s", (last,))
         kept = np.isin(old.ids, np.fromiter((row[0] for row in live), dtype=np.int64))
-        gone = summed([part[~kept] for part in scan_arrays(old)])
-        checksum = (checksum + old.checksum - gone) & MASK
+        checksum += old.checksum - _sum([part[~kept] for part in scan_arrays(old)])
         arrays = [
             np.concatenate([before[kept], new])
             for before, new in zip(scan_arrays(old), arrays, strict=True)
         ]
-    return build_scan(facts["version"], *arrays, checksum=checksum), added
+    return build_scan(version, *arrays, checksum=checksum & MASK), added
 
 
-def rows_of(connection: Connection, condition: str, bound: int, dimensions: int) -> list[Any]:
-    """Rows of the database as arrays, in the order of `scan_arrays`."""
+def _read_rows(database: SqliteDatabase, last: int) -> list[Any]:
+    """Rows behind this one as arrays, in the order of `scan_arrays`."""
     query = (
-        "SELECT chunk, audience, terms, CAST(vector AS BLOB) FROM scan "
-        f"WHERE {condition} ORDER BY chunk"
+        "SELECT chunk, audience, terms, norm, CAST(vector AS BLOB) FROM {s}.scan "
+        "WHERE chunk > %s ORDER BY chunk"
     )
-    rows = connection.execute(query, (bound,)).fetchall()
+    rows = database.rows(query, (last,))
     try:
-        vectors = np.frombuffer(b"".join(row[3] for row in rows), dtype=np.int8)
-        vectors = vectors.reshape(len(rows), dimensions)
+        vectors = np.frombuffer(b"".join(row[4] for row in rows), dtype=np.int8)
+        vectors = vectors.reshape(len(rows), database.dimensions)
         ids = np.array([row[0] for row in rows], dtype=np.int64)
-        figures = np.array([row[1:3] for row in rows], dtype=np.int64).reshape(len(rows), 2)
+        figures = np.array([row[1:4] for row in rows], dtype=np.int64).reshape(len(rows), 3)
     except (TypeError, ValueError, OverflowError):
         raise damage(_WHAT) from None
     if len(rows) and not -1 < figures.min() <= figures.max() < 1 << 31:
         raise damage(_WHAT)
-    audiences, terms = figures.T.astype(np.int32)
-    return [ids, audiences, terms, squared_norms(vectors), vectors]
+    return [ids, *figures.T.astype(np.int32), vectors]
 
 
-def summed(arrays: Sequence[Any]) -> int:
-    """The sum over rows, given in the order of `scan_arrays`; lengths follow from the vectors."""
-    ids, audiences, terms, _, vectors = arrays
-    return sum_of_vectors(ids, audiences, terms, vectors)
+def _sum(arrays: Sequence[Any]) -> int:
+    """The sum over rows, given in the order of `scan_arrays`."""
+    ids, _, *figures = arrays
+    return sum(row_sums(ids, *figures))
 
 
-def build_scan(version: bytes, *arrays: Any, checksum: int = 0) -> Scan:
+def build_scan(version: int, *arrays: Any, checksum: int = 0) -> Scan:
     """A scan of these arrays, in the order of `scan_arrays`; `checksum`: the sum over the rows."""
     ids, audiences, terms, squares, vectors = arrays
     return Scan(
@@ -118,7 +117,6 @@ def build_scan(version: bytes, *arrays: Any, checksum: int = 0) -> Scan:
         norms=squares,
         vectors=vectors,
         inverse=inverse_norms(squares),
-        cache=cache_for(len(ids)),
     )
 
 

@@ -160,28 +160,6 @@ def test_the_title_of_a_table_opens_no_block() -> None:
     assert not [b for b in context.blocks if "last" in b.chunk_ids]
 
 
-@pytest.mark.parametrize(
-    ("question", "other", "asked"),
-    [
-        (
-            "鍋を直したのはいつでしたか?",
-            "昨日は晴れでした。窓を閉めました。",
-            "鍋を直した。終わり。",
-        ),
-        ("卵は何色ですか?", "布は蒼白色である。窓は広い。", "卵は丸い。終わり。"),
-    ],
-    ids=["an ending", "a part of a word"],
-)
-def test_a_piece_of_a_japanese_word_opens_no_block(question: str, other: str, asked: str) -> None:
-    """J3: `した` is in most texts, and `色で` is a part of `何色`: no word of the question."""
-    found = [*many({"text": other}), {"text": asked, "id": "asked", "score": 0.1}]
-    context = assemble(question, found, budget=100)
-    shown = {name for block in context.blocks for name in block.chunk_ids}
-
-    assert "asked" in shown
-    assert "last" not in shown
-
-
 def test_a_small_pool_is_shown() -> None:
     """J2: with a few hundred tokens, nothing is too unlikely."""
     found = [

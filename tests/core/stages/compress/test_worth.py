@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from itertools import accumulate, pairwise
 from math import isclose
+from operator import mul
 from random import Random
 
 import numpy as np
@@ -13,21 +14,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.stages.compress.features import RARE, common_terms, compute_features
-from foveate.core.stages.compress.score import WEIGHTS, score_sentences
-from foveate.core.stages.compress.unit_index import (
+from foveate.core.stages.compress.features import (
     COMMON,
-    GRAM,
-    keys,
-    query_keys,
-    runs_of,
-    text_runs,
-    unit_runs,
+    K1,
+    RARE,
+    B,
+    common_terms,
+    compute_features,
+    standard,
 )
-from foveate.core.stages.compress.unit_pool import K1, B, Pool, pool_of, rarity, standard
-from foveate.core.stages.compress.unit_pool import bm25 as matched
+from foveate.core.stages.compress.features import bm25 as matched
+from foveate.core.stages.compress.score import WEIGHTS, score_sentences
+from foveate.core.stages.compress.table import Table, build_table, query_keys, rarity
+from foveate.core.stages.compress.unit_words import FACTORS, GRAM, runs_of, text_runs
+from foveate.core.stages.pack.evidence import UNLIKELY
 from foveate.core.stages.pack.selection import repeated_runs
-from foveate.core.text.terms import document_terms
+from foveate.core.text.terms import document_terms, keys
 from foveate.core.text.word_arrays import number_of
 from foveate.core.types import Candidate, Chunk, Part, PieceRuns
 from foveate.testing.fakes import candidate
@@ -120,15 +122,15 @@ def test_a_score_speaks_for_the_share_of_a_sentence_that_is_in_its_chunk() -> No
         for n, (a, b, score) in enumerate(zip(cuts, cuts[1:], (0.1, 0.9, 0.1), strict=False))
     )
     stitched = replace(candidate(text, id="c0"), parts=parts)
-    passage = pool_of([stitched], "Which pipe?", "en").passages[0]
+    table = build_table([stitched], "Which pipe?", "en")
     worths = score_sentences([stitched], "Which pipe?").by_candidate["c0"].worths
 
-    assert passage.parts == (1, 1, 2)
-    assert passage.inside == (7 / 37, 32 / 36, 1.0)
+    assert table.chunks.tolist() == [1, 1, 2]
+    assert table.inside.tolist() == [7 / 37, 32 / 36, 1.0]
     assert worths[0] < worths[1] / 1e6
     even = tuple(replace(part, score=0.9) for part in parts)
-    passage = pool_of([replace(stitched, parts=even)], "Which pipe?", "en").passages[0]
-    assert passage.inside == (1.0, 1.0, 1.0)
+    table = build_table([replace(stitched, parts=even)], "Which pipe?", "en")
+    assert table.inside.tolist() == [1.0, 1.0, 1.0]
 
 
 def test_a_score_speaks_for_all_of_a_sentence_of_which_half_is_in_its_chunk() -> None:
@@ -174,10 +176,10 @@ def test_every_sentence_has_a_worth(pool: tuple[Candidate, ...]) -> None:
     assert not worths or max(worths) == 1.0
 
 
-def bm25(pool: Pool, terms: tuple[str, ...]) -> list[float]:
+def bm25(table: Table, terms: tuple[str, ...]) -> list[float]:
     """The textbook formula, unit by unit."""
     rows = []
-    for p in pool.passages:
+    for p in table.passages:
         for a, b in p.units.spans:
             said = keys(document_terms(p.candidate.text[a:b]))
             rows.append(({t: said.count(t) for t in terms}, len(said)))
@@ -200,7 +202,7 @@ def bm25(pool: Pool, terms: tuple[str, ...]) -> list[float]:
 def test_match_is_bm25(pool: tuple[Candidate, ...]) -> None:
     """S8: units are matched by BM25 as the literature has it."""
     query = "pump gate water"
-    made = pool_of(pool, query, "en")
+    made = build_table(pool, query, "en")
     expected = bm25(made, query_keys(query)) if made.units else []
 
     found = matched(made).tolist()
@@ -211,7 +213,7 @@ def test_match_is_bm25(pool: tuple[Candidate, ...]) -> None:
 @given(candidates())
 def test_every_trait_has_a_weight(pool: tuple[Candidate, ...]) -> None:
     """S8: the traits are those that are weighed, a number for each unit."""
-    made = pool_of(pool, "Which pump?", "en")
+    made = build_table(pool, "Which pump?", "en")
     found = compute_features(made)
 
     assert set(found) == set(WEIGHTS)
@@ -234,13 +236,13 @@ def test_one_high_score_makes_no_noise_of_a_large_pool() -> None:
     pool[1] = candidate("Ada built it of stone in 1871.", id="answer", score=0.02)
     found = score_sentences(pool, "Who built the mill?").by_candidate["answer"]
 
-    assert found.worths[0] > found.noise
+    assert found.worths[0] > found.by_traits * UNLIKELY
 
 
 @given(candidates())
 def test_common_words_are_those_in_many_units(pool: tuple[Candidate, ...]) -> None:
     """S8: which words are common is as if all of them were counted; few are."""
-    made, counted = pool_of(pool, "pump", "en"), pool_of(pool, "pump", "en")
+    made = build_table(pool, "pump", "en")
     said = [
         frozenset(keys(document_terms(p.candidate.text[a:b])))
         for p in made.passages
@@ -249,10 +251,9 @@ def test_common_words_are_those_in_many_units(pool: tuple[Candidate, ...]) -> No
     terms = frozenset(["nowhere"]).union(*said)
     few = max(COMMON * made.units, RARE)
     held = {term: sum(term in unit for unit in said) for term in terms}
-    counted.count(terms)
 
     assert common_terms(made, terms) == {t for t in terms if held[t] >= few} | {*made.terms}
-    assert {t: counted.holders[t] for t in terms} == held
+    assert made.count(terms) == held
 
 
 @given(texts(), texts())
@@ -287,6 +288,12 @@ def test_runs_of_all_units_at_once_are_those_of_each(units: list[list[int]]) -> 
 
     found = [numbers[a:b].tolist() for a, b in pairwise(bounds)]
     assert found == [*map(unit_runs, units)]
+
+
+def unit_runs(words: list[int]) -> list[int]:
+    """The runs of one unit's words; a shorter unit is one run: the definition of `runs_of`."""
+    runs = [words[n : n + GRAM] for n in range(max(len(words) - GRAM + 1, min(len(words), 1)))]
+    return [sum(map(mul, run, FACTORS)) % (1 << 64) for run in runs]
 
 
 @given(st.lists(st.lists(st.integers(0, 40), max_size=9), max_size=9))

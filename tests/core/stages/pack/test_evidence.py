@@ -143,13 +143,13 @@ def test_rows_alike_that_fit_come_first() -> None:
 
 def test_a_score_raises_no_sentence_beside_its_own() -> None:
     """J1: beside a sentence that its score put first, another gains by what the words say alone."""
-    raised, by_words, noise = 1.0, exp(-12), exp(-36)
+    raised, by_words = 1.0, exp(-12)
     sure = candidate("The gate is shut. The boat is red.", id="sure", score=0.9)
     spans = ((0, 17), (18, 34))
     worths = (raised, by_words / 1_000)
-    sentences = Sentences(spans=spans, leans=(0, 1), worths=worths, noise=noise)
+    sentences = Sentences(spans=spans, leans=(0, 1), worths=worths, by_traits=by_words)
     asked = candidate("The mill is old.", id="asked", score=0.1)
-    other = Sentences(spans=((0, 16),), leans=(0,), worths=(by_words / 5,), noise=noise)
+    other = Sentences(spans=((0, 16),), leans=(0,), worths=(by_words / 5,), by_traits=by_words)
     pool = (replace(sure, sentences=sentences), replace(asked, sentences=other))
     budget = request("mill", budget=12)
     tracker = tracker_for_budget(budget.budget, budget.token_counter, None)
@@ -275,7 +275,7 @@ def test_a_half_new_text_is_not_said_already() -> None:
 
 def single(text: str, number: int, worth: float) -> Candidate:
     """A text of one sentence that is worth so much, the one with the next number behind it."""
-    one = Sentences(spans=((0, len(text)),), leans=(0,), worths=(worth,), noise=exp(-24))
+    one = Sentences(spans=((0, len(text)),), leans=(0,), worths=(worth,), by_traits=1.0)
     return replace(candidate(text, id=f"c{number}", score=1 - number / 500), sentences=one)
 
 

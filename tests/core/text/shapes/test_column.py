@@ -20,7 +20,7 @@ def test_an_id_of_a_column_is_found(name: str, end: str) -> None:
     assert shape.name == "column"
     assert "\nA-150" in shown
     assert ("id" in shown.replace("ids", "").split()) == bool(name)
-    assert " of 300 lines]" in shown
+    assert " of 300 rows]" in shown
 
 
 @pytest.mark.parametrize(

@@ -130,55 +130,18 @@ def test_transcripts_with_times_are_no_logs(line: str, name: str) -> None:
     assert [shape.name for shape in check_shapes(text)] == [name]
 
 
-@pytest.mark.parametrize("heading", ["# Day {}", "  ## Day {}", "### **Day {}**"])
-def test_a_heading_ends_a_dialogue(heading: str) -> None:
-    """U1: labels below headings are no turns, and each day of a transcript is one by itself."""
-    labels = "Present: Ada and Ben.\n\nSeen: The pump of the hall leaks.\n\nDue: The valve.\n\n"
-    turns = "Ada: Is the pump back in its hall?\nBen: It is back, and it runs.\n"
-    labelled, spoken = (
-        "".join(f"{heading.format(day)}\n\n{below}\n" for day in range(4))
-        for below in (labels, 2 * turns)
-    )
-
-    assert "dialogue" not in [shape.name for shape in check_shapes(labelled)]
-    assert [spoken[shape.start : shape.end] for shape in check_shapes(spoken)] == [
-        (2 * turns).strip()
-    ] * 4
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        "\n```\n\n# as root\npump up\n```",
-        "```\n\n# as root\npump up\n```",
-        "\n# systemctl restart pump",
-        "\n# load the plan\nplan = load()",
-        "\n<h1>Hall</h1>",
-        "\nIt ran in May as well.\n---",
-        "\nSo it is.\n=====",
-        "\nBen\n-- ",
-        "\nname  size\n----  ----\nhall  1",
-    ],
-)
-def test_what_a_speaker_shows_ends_no_dialogue(said: str) -> None:
-    """U1: a script, a command, a table or a signature, in which a line looks like a heading."""
-    asked = "Ada: Can you tell me how I start the pump of the hall with number"
-    turns = [f"{asked} {n}?\nBen: {said}\n" for n in range(6)]
-    text = "".join(turns)
-
+@pytest.mark.parametrize("heading", ["# Day {}", "### **Day {}**"])
+def test_a_heading_is_in_one_unit_with_the_turn_below_it(heading: str) -> None:
+    """U1, J3: behind an empty line; a line of a script that looks like one stays with its turn."""
+    said = "Ben: Run this:\n```\n# as root\npump up\n```\n"
+    turns = f"Ada: Is the pump of the long hall by the river back in its place?\n{said}"
+    text = "".join(f"{heading.format(day)}\n\n{2 * turns}\n" for day in range(4))
     (shape,) = check_shapes(text)
+    units = [text[slice(*span)] for span in shape.spans]
 
-    assert [text[slice(*span)] for span in shape.spans] == [turn.rstrip() for turn in turns]
-
-
-def test_code_between_marks_in_one_line_opens_no_fence() -> None:
-    """U1: a heading behind it ends the dialogue."""
-    turns = "Ada: Is it back?\nBen: Run this.\n```pump up```\n" * 3
-    text = f"{turns}\n# Terms\n\nIn words: The pump is what lifts the water out of the hall.\n"
-
-    (shape,) = check_shapes(text)
-
-    assert shape.end == len(turns.rstrip())
+    assert sum("Day" in unit for unit in units) == 3
+    assert all(unit.startswith("#") for unit in units if "Day" in unit)
+    assert all(unit.endswith("```") for unit in units if "as root" in unit)
 
 
 CHAT = (

@@ -10,7 +10,7 @@ import pytest
 from bench.lookup_texts import FORMS, make_text
 
 from foveate.core.compact.shorten import split_result
-from foveate.core.text.shapes import find, log, shape
+from foveate.core.text.shapes import entries, find, shape
 from foveate.core.text.shapes.find import find_shapes
 from foveate.core.text.units import units_of
 from foveate.core.text.words import query_identifiers
@@ -144,7 +144,9 @@ def test_log_of_ten_thousand_lines_takes_work_in_proportion() -> None:
 
     def work(lines: int) -> int:
         text = "".join(f"2024-01-01 10:00:{n % 60:02} INFO job-{n}\n" for n in range(lines))
-        return sum(lines_run(one.__file__, lambda: find_shapes(text)) for one in (find, log, shape))
+        return sum(
+            lines_run(one.__file__, lambda: find_shapes(text)) for one in (find, entries, shape)
+        )
 
     assert work(10_000) < 4.1 * work(2_500)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from itertools import chain, pairwise
-from math import fsum, log, log1p
+from math import frexp, fsum, log, log1p, sqrt
 from typing import TYPE_CHECKING
 
-from foveate.core.stages.compress.unit_index import COMMON
-from foveate.core.stages.compress.unit_pool import Passage, Pool, bm25, rarity, standard
+from foveate.core.stages.compress.table import Passage, Table, rarity
 from foveate.core.text.terms import document_terms, keys
 from foveate.core.text.words import identifier_pattern, query_identifiers
 
@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from foveate.core.stages.compress.unit_pool import Numbers
+    from foveate.core.stages.compress.table import Numbers
 
 
+K1, B = 1.2, 0.75  # BM25 (Robertson and Zaragoza 2009)
 TELLERS = 6  # sentences that are read for names
+COMMON = 0.2  # a word in that share of all units, or more, is common
 RARE = 3  # a common word names nothing, unless it is in fewer units than that
 MOST_OVER = 6.25
 """Standard deviations that a score counts for at most.
@@ -47,8 +49,8 @@ BEFORE_FIRST = re.compile(
 """What may stand before the first value of a record: marks, tags, and the name of the field."""
 
 
-def compute_features(pool: Pool) -> dict[str, Numbers]:
-    """All traits by name; each has a value for every unit of the pool, mostly from 0 to 1.
+def compute_features(table: Table) -> dict[str, Numbers]:
+    """All traits by name; each has a value for every unit of the table, mostly from 0 to 1.
 
     `match`: BM25 over units, best 1. `said`: share of the query that the unit holds. `titled`:
     share that only its title and heading add. `around`: share that it holds with its neighbours
@@ -58,52 +60,77 @@ def compute_features(pool: Pool) -> dict[str, Numbers]:
     `place`: log of 1 and the chunk's rank. `length`, `bulk`: log of characters, its own and its
     passage's. `bridge`: a good sentence elsewhere names its document.
     """
-    matched = bm25(pool)
+    import numpy as np
+
+    matched = bm25(table)
     match = matched / (matched.max(initial=0.0) or 1.0)
-    found = {"match": match, "peak": _best_matches(pool, match)}
-    found |= _shares(pool) | _titles(pool) | _chunks(pool) | _sizes(pool)
-    score = found["score"]
+    best = np.zeros(len(table.passages))
+    np.maximum.at(best, table.owners, match)
+    over = standard(table.scores).clip(max=MOST_OVER)
+    place = np.empty(len(over))
+    place[np.argsort(-np.array(table.scores), kind="stable")] = [*map(log1p, range(len(place)))]
+    found = {
+        "match": match,
+        "peak": best[table.owners],
+        **_shares(table),
+        **_titles(table),
+        "score": over[table.chunks],
+        "place": place[table.chunks],
+        "length": np.array([log(b - a) for p in table.passages for a, b in p.units.spans]),
+        "bulk": table.each([log(len(p.candidate.chunk.text) or 1) for p in table.passages]),
+    }
     # a first guess at which units are good: by BM25, by share and by score, alike
-    promise = standard(matched) + standard(found["said"] + found["titled"]) + 0.5 * score
-    found["bridge"] = score_title_links(pool, promise)
-    found["score"] = score.clip(min=0.0)
+    shares = standard(found["said"] + found["titled"])
+    found["bridge"] = score_title_links(table, standard(matched) + shares + 0.5 * found["score"])
+    found["score"] = found["score"].clip(min=0.0)
     return found
 
 
-def _sizes(pool: Pool) -> dict[str, Numbers]:
-    """How long the unit and its passage are."""
+def bm25(table: Table) -> Numbers:
+    """BM25 of every unit (Robertson and Zaragoza 2009)."""
     import numpy as np
 
-    return {
-        "length": np.array([log(b - a) for p in pool.passages for a, b in p.units.spans]),
-        "bulk": pool.each([log(len(p.candidate.chunk.text) or 1) for p in pool.passages]),
-    }
+    lengths = table.words.sizes
+    mean = lengths.sum() / (table.units or 1) or 1.0
+    scores = np.zeros(table.units)
+    for (units, times), rare in zip(table.places, table.rarity, strict=True):
+        # grows ever less with how often it is there, and less in a longer text
+        often = times * (K1 + 1) / (times + K1 * (1 - B + B * lengths[units] / mean))
+        scores[units] += rare * often
+    return scores
 
 
-def _best_matches(pool: Pool, match: Numbers) -> Numbers:
-    """The best match of the passage, for each of its units."""
+def standard(values: Sequence[float] | Numbers) -> Numbers:
+    """How many standard deviations each value is from the mean; 0 where all are alike."""
     import numpy as np
 
-    firsts = [p.first for p in pool.passages if p.units.spans]
-    if not firsts:
-        return match
-    return np.repeat(np.maximum.reduceat(match, firsts), pool.lengths[pool.lengths > 0])
+    found = np.asarray(values, dtype=np.float64)
+    n = len(found)
+    most = float(np.abs(found).max(initial=0.0))
+    if not most:
+        return np.zeros(n)
+    found = np.ldexp(found, -frexp(most)[1])  # so that no square is too large
+    away = found - fsum(found.tolist()) / n
+    spread = sqrt(fsum((away * away).tolist()) / n)
+    if spread <= 1e-12:
+        return np.zeros(n)
+    return away / spread
 
 
-def _shares(pool: Pool) -> dict[str, Numbers]:
+def _shares(table: Table) -> dict[str, Numbers]:
     """Shares of the query: the unit's own, its titles', its neighbours' (with the titles)."""
     import numpy as np
 
-    said, titled, around, before, after = np.zeros((5, pool.units))
-    first = np.zeros(pool.units, dtype=np.bool_)
-    first[[p.first for p in pool.passages if p.units.spans]] = True
-    inside = ~first[1:]  # by unit from the second: has one before it
-    heading = _headings(pool)
-    for t, rare in enumerate(pool.rarity):
-        title = pool.each([p.held >> t & 1 for p in pool.passages]) > 0
-        held = np.zeros(pool.units, dtype=np.bool_)
-        held[pool.places[t][0]] = True
-        own = held | title | held[heading]
+    said, titled, around, before, after = np.zeros((5, table.units))
+    owners, heading = table.owners, _headings(table)
+    inside = owners[1:] == owners[:-1]  # by unit from the second: has one before it
+    titles = np.array([p.held > 0 for p in table.passages], dtype=np.bool_)
+    for t, rare in enumerate(table.rarity):
+        held = np.zeros(table.units, dtype=np.bool_)
+        held[table.places[t][0]] = True
+        own = held | held[heading]
+        if titles.any():
+            own |= np.array([p.held >> t & 1 for p in table.passages], dtype=np.bool_)[owners]
         left, right = own[:-1] & inside, own[1:] & inside
         said += rare * held
         titled += rare * (own & ~held)
@@ -112,7 +139,7 @@ def _shares(pool: Pool) -> dict[str, Numbers]:
         own[1:] |= left
         own[:-1] |= right
         around += rare * own
-    total = sum(pool.rarity) or 1.0
+    total = sum(table.rarity) or 1.0
     return {
         "said": said / total,
         "titled": titled / total,
@@ -121,48 +148,34 @@ def _shares(pool: Pool) -> dict[str, Numbers]:
     }
 
 
-def _headings(pool: Pool) -> NDArray[np.int64]:
+def _headings(table: Table) -> NDArray[np.int64]:
     """By unit, the unit that is the heading of its section; itself where there is none."""
     import numpy as np
 
-    found = np.arange(pool.units)
-    for p in pool.passages:
+    found = np.arange(table.units)
+    for p in table.passages:
         for start, end in pairwise((*p.units.headings, len(p.units.spans))):
             found[p.first + start : p.first + end] = p.first + start
     return found
 
 
-def _titles(pool: Pool) -> dict[str, Numbers]:
+def _titles(table: Table) -> dict[str, Numbers]:
     """How much of the title is asked for, and whether a unit opens its document."""
     import numpy as np
 
-    asked = dict.fromkeys([p.title for p in pool.passages if p.held])
-    pool.count(chain.from_iterable(asked))
-    known = {title: _query_share(pool, title) for title in asked}
-    lead = np.zeros(pool.units)
-    chunks = [(p.first, p.candidate.chunk) for p in pool.passages if p.parts]
+    asked = dict.fromkeys([p.title for p in table.passages if p.held])
+    holders = table.count(chain.from_iterable(asked))
+    known = dict.fromkeys([p.title for p in table.passages], 0.0)
+    for title in asked:
+        rare = [(rarity(holders[term], table.units), term in table.terms) for term in title]
+        known[title] = fsum([r for r, said in rare if said]) / (fsum([r for r, _ in rare]) or 1.0)
+    lead = np.zeros(table.units)
+    chunks = [(p.first, p.candidate.chunk) for p in table.passages if p.units.spans]
     lead[[first for first, chunk in chunks if chunk.start == 0 and chunk.row is None]] = 1.0
-    return {"named": pool.each([known.get(p.title, 0.0) for p in pool.passages]), "lead": lead}
+    return {"named": table.each([known[p.title] for p in table.passages]), "lead": lead}
 
 
-def _query_share(pool: Pool, title: tuple[str, ...]) -> float:
-    """The share of the title that is asked for, the rarer terms more."""
-    rare = [(rarity(pool.holders[t], pool.units), t in pool.terms) for t in title]
-    return fsum([r for r, asked in rare if asked]) / (fsum([r for r, _ in rare]) or 1.0)
-
-
-def _chunks(pool: Pool) -> dict[str, Numbers]:
-    """What is known of the chunk that a unit comes from."""
-    import numpy as np
-
-    place = np.empty(len(pool.scores))
-    place[np.argsort(-np.array(pool.scores), kind="stable")] = [*map(log1p, range(len(place)))]
-    chunk = np.array([c for p in pool.passages for c in p.parts], dtype=np.int64)
-    over = standard(pool.scores).clip(max=MOST_OVER)
-    return {"score": over[chunk], "place": place[chunk]}
-
-
-def score_title_links(pool: Pool, promise: Numbers) -> Numbers:
+def score_title_links(table: Table, promise: Numbers) -> Numbers:
     """For each unit, how much of its document's title one of the best other sentences names.
 
     This is the second hop of a question of two, "which river flows past the birthplace of X?": the
@@ -171,15 +184,15 @@ def score_title_links(pool: Pool, promise: Numbers) -> Numbers:
     """
     import numpy as np
 
-    named = [0.0] * len(pool.passages)
+    named = [0.0] * len(table.passages)
     under: dict[tuple[str, ...], list[int]] = {}
-    for i, p in enumerate(pool.passages):
+    for i, p in enumerate(table.passages):
         under.setdefault(p.title, []).append(i)
     best = np.argsort(-promise, kind="stable")[:TELLERS]
-    tellers = [_read(pool, u) for u in best.tolist()]
+    tellers = [_read(table, u) for u in best.tolist()]
     said = frozenset().union(*[terms for _, terms in tellers])
     titles = [title for title in under if not said.isdisjoint(title)]
-    usual = common_terms(pool, frozenset().union(*titles))
+    usual = common_terms(table, frozenset().union(*titles))
     telling = [(title, [t for t in title if t not in usual]) for title in titles]
     for teller, terms in tellers:
         own = teller.candidate.chunk.document_id
@@ -188,36 +201,35 @@ def score_title_links(pool: Pool, promise: Numbers) -> Numbers:
             if not share or title == teller.title:
                 continue
             for i in under[title]:
-                if pool.passages[i].candidate.chunk.document_id != own:
+                if table.passages[i].candidate.chunk.document_id != own:
                     named[i] = max(named[i], share)
-    return pool.each(named)
+    return table.each(named)
 
 
-def common_terms(pool: Pool, terms: frozenset[str]) -> frozenset[str]:
-    """Those of the terms that are asked for, or common in the pool."""
-    few = max(COMMON * pool.units, RARE)
-    pool.count(terms)
-    return frozenset([*pool.terms, *(term for term in terms if pool.holders[term] >= few)])
+def common_terms(table: Table, terms: frozenset[str]) -> frozenset[str]:
+    """Those of the terms that are asked for, or common in the table."""
+    few = max(COMMON * table.units, RARE)
+    return frozenset([*table.terms, *(t for t, n in table.count(terms).items() if n >= few)])
 
 
-def _read(pool: Pool, u: int) -> tuple[Passage, frozenset[str]]:
+def _read(table: Table, u: int) -> tuple[Passage, frozenset[str]]:
     """The passage of unit u, and the terms of the unit."""
-    passage = next(p for p in reversed(pool.passages) if p.first <= u)
+    passage = table.passages[table.owners[u]]
     start, end = passage.units.spans[u - passage.first]
     return passage, frozenset(keys(document_terms(passage.candidate.text[start:end])))
 
 
-def identified(pool: Pool, query: str) -> Numbers:
+def identified(table: Table, query: str) -> Numbers:
     """By unit, what it gains for each identifier it holds (SPEC U2), in log-odds; prose nothing."""
     import numpy as np
 
-    gain = np.zeros(pool.units)
+    gain = np.zeros(table.units)
     for word in query_identifiers(query):
-        holders = [one for passage in pool.passages for one in _holders(passage, word)]
+        holders = [one for passage in table.passages for one in _holders(passage, word)]
         few = FEW_HOLDERS
         if word.isdecimal() and len(word) < LONG_NUMBER:
             few = FEWEST_PLACES
-        most = max(few, COMMON_IDENTIFIER * pool.units if few == FEW_HOLDERS else 0)
+        most = max(few, COMMON_IDENTIFIER * table.units if few == FEW_HOLDERS else 0)
         under_it = {unit for unit, is_first in holders if is_first}
         for units, more in (({unit for unit, _ in holders}, GAIN), (under_it, FIRST_GAIN)):
             if len(units) <= most:
@@ -226,7 +238,7 @@ def identified(pool: Pool, query: str) -> Numbers:
 
 
 def _holders(passage: Passage, word: str) -> list[tuple[int, bool]]:
-    """The passage's units, as numbers of the pool, that hold the word and are no prose.
+    """The passage's units, as numbers of the table, that hold the word and are no prose.
 
     With each, whether it begins with the word.
     """

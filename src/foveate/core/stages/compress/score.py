@@ -8,21 +8,20 @@ weights that never saw it (docs/cross-validation.md). Nothing in them knows a la
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import pairwise
-from math import exp, inf, log
+from math import exp, inf
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
 from foveate.core.stages.compress.features import compute_features, identified
 from foveate.core.stages.compress.separation import Separation, separate
 from foveate.core.stages.compress.structure import structural_units
-from foveate.core.stages.compress.unit_index import runs_of
-from foveate.core.stages.compress.unit_pool import Passage, Pool, pool_of
+from foveate.core.stages.compress.table import Passage, Table, build_table
+from foveate.core.stages.compress.unit_words import runs_of
 from foveate.core.text.shapes.code import import_units
 from foveate.core.text.terms import STOP_WORDS
 from foveate.core.types import Candidate, PieceRuns, Sentences, Span, rank
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from foveate.core.stages.compress.unit_pool import Numbers
+    from foveate.core.stages.compress.table import Numbers
 
 WEIGHTS = {
     "match": 7.0,
@@ -50,22 +49,11 @@ WEIGHTS = {
 }
 
 
-NOISE = 24.0
-"""Log-odds under the best unit's at which a unit is noise: `pack` stops before it on request.
-
-Of what is likelier, but unlikely, it shows a part (`pack/evidence.py`).
-"""
 BEST_CHUNKS = 3
 """The best so many chunks by score may open a block, and all in the upper half of the range."""
-_HIRAGANA = re.compile("[\u3041-\u309f]")
-"""A particle or an ending, mostly: pairs with fewer of them are more of a word of the query."""
 _LIGHT = frozenset().union(*STOP_WORDS.values())
 """Stop words of any language. Of the words of a query, they count last."""
 _FROM_SCORES = ("score", "place")
-LOGS = ("log", "traceback")
-"""The shapes whose lines may lean on an entry."""
-OF_ENTRY = 0.5
-"""What a line of a log's entry is worth, beside the entry."""
 
 
 class ScoredSentences(NamedTuple):
@@ -89,55 +77,44 @@ def score_sentences(
     """
     import numpy as np
 
-    pool = pool_of(sorted(candidates, key=rank), query, language)
-    found = compute_features(pool)
-    words = np.zeros(pool.units)
+    table = build_table(sorted(candidates, key=rank), query, language)
+    traits = compute_features(table)
+    words, scores = np.zeros((2, table.units))
     for name, weight in weights.items():
-        if name not in _FROM_SCORES:
-            words += weight * found[name]
-    chunks = np.array([n for p in pool.passages for n in p.parts], dtype=np.int64)
-    separation = separate(pool.scores, chunks, words, np.exp(found["length"]), room)
-    likely = words + sum(weights.get(name, 0.0) * found[name] for name in _FROM_SCORES)
-    named = identified(pool, query)
+        (scores if name in _FROM_SCORES else words)[:] += weight * traits[name]
+    separation = separate(table.scores, table.chunks, words, np.exp(traits["length"]), room)
+    named = identified(table, query)
     # a unit of which half is in a chunk belongs to it; of one that ends there, the chunk says less
-    inside = np.array([min(2 * share, 1.0) for p in pool.passages for share in p.inside])
-    logs = likely + separation.gain * inside + named
-    _raise_lines(pool, logs)
-    held = _held_terms(pool)
+    logs = words + scores + separation.gain * (2 * table.inside).clip(max=1.0) + named
     top = logs.max(initial=-np.inf)
     # Rounded: the last digits of a logarithm are not the same on every machine.
-    worths = [exp(round(value, 9)) for value in (logs - top).tolist()]
-    noise = exp(round(float(likely.max() - NOISE - top), 9)) if pool.units else 0.0
-    runs = runs_of(pool.index.words, pool.index.widths)
+    worths = [*map(exp, np.round(logs - top, 9).tolist())]
+    by_traits = exp(round(float((words + scores).max() - top), 9)) if table.units else 0.0
     is_named = (named > 0).tolist()
     structural = [
         structural_units(p.candidate.text, p.shapes, p.units, is_named[p.first :])
-        for p in pool.passages
+        for p in table.passages
     ]
-    opens = _earned(pool, held, chunks, named, structural)
-    apart = named + separation.gain
-    unasked = [n for n in _imports(pool, held) if not apart[n]]
-    if len(unasked) < pool.units:
-        opens[unasked] = False
-    earned, gains = opens.tolist(), named.tolist()
-    flags = map(pool.by_passage, (opens, separation.gain > 0, found["bridge"] > 0, named > 0))
+    opens = _earned(table, named, separation.gain, structural)
+    runs, earned = runs_of(table.words.words, table.words.widths), opens.tolist()
+    flags = zip(*map(table.any_of, (opens, separation.gain > 0, traits["bridge"] > 0)), strict=True)
     sentences: dict[str, Sentences] = {}
-    for p, own_structure, may_open, is_apart, is_linked, is_asked in zip(
-        pool.passages, structural, *flags, strict=True
+    for p, of_structure, (may_open, is_apart, is_linked) in zip(
+        table.passages, structural, flags, strict=True
     ):
-        own = slice(p.first, p.first + len(p.units.spans))
+        first, after = p.first, p.first + len(p.units.spans)
         scored = Sentences(
             spans=p.units.spans,
             leans=p.units.leans,
-            worths=tuple(worths[own]),
-            runs=PieceRuns(runs.numbers, runs.bounds[own.start : own.stop + 1]),
-            noise=noise,
-            structural=tuple(sorted(own_structure)),
-            earned=tuple(earned[own]),
-            words=tuple(held[own]),
+            worths=tuple(worths[first:after]),
+            runs=PieceRuns(runs.numbers, runs.bounds[first : after + 1]),
+            by_traits=by_traits,
+            structural=tuple(sorted(of_structure)),
+            earned=tuple(earned[first:after]),
+            words=tuple(table.held[first:after]),
             title_words=p.held,
             set_apart=is_apart,
-            asked=tuple([n for n, gain in enumerate(gains[own]) if gain]) if is_asked else (),
+            asked=tuple([n for n, is_asked in enumerate(is_named[first:after]) if is_asked]),
         )
         if not may_open:
             scored = _merge_units(p, scored, is_named=bool(p.held or is_linked or is_apart))
@@ -145,35 +122,22 @@ def score_sentences(
     return ScoredSentences(sentences, separation)
 
 
-def _raise_lines(pool: Pool, logs: Numbers) -> None:
-    """Let the lines of a log's entry, such as a traceback, be worth `OF_ENTRY` of it at least."""
-    for p in pool.passages:
-        for shape in p.shapes:
-            if shape.name not in LOGS:
-                continue
-            first = p.first + bisect_left(p.units.spans, shape.spans[0])
-            entries: list[int] = []
-            for n, lean in enumerate(shape.leans):
-                entries.append(n if lean == n else entries[lean])
-                if lean < n:
-                    least = logs[first + entries[n]] + log(OF_ENTRY)
-                    logs[first + n] = max(logs[first + n], least)
-
-
-def _imports(pool: Pool, held: Sequence[int]) -> list[int]:
+def _imports(table: Table) -> list[int]:
     """The units that only bring names into code: those open no block (SPEC J3).
 
-    One does that holds a term of the question (`held`: bits of its terms, by unit) that is in
-    imports alone, for then the question is about it.
+    One does that holds a term of the question that is in imports alone, for then the question is
+    about it.
     """
     found: set[int] = set()
-    for p in pool.passages:
+    for p in table.passages:
         for shape in p.shapes:
             if shape.name == "code":
                 first = p.first + bisect_left(p.units.spans, shape.spans[0])
                 found.update(first + n for n in import_units(p.candidate.text, shape))
-    others = reduce(or_, (bits for n, bits in enumerate(held) if n not in found), 0)
-    return [n for n in found if not held[n] & ~others]
+    if not found:
+        return []
+    others = reduce(or_, (bits for n, bits in enumerate(table.held) if n not in found), 0)
+    return [n for n in found if not table.held[n] & ~others]
 
 
 def _merge_units(passage: Passage, scored: Sentences, *, is_named: bool) -> Sentences:
@@ -210,70 +174,47 @@ def _merge_units(passage: Passage, scored: Sentences, *, is_named: bool) -> Sent
 
 
 def _earned(
-    pool: Pool,
-    held: Sequence[int],
-    chunks: NDArray[np.int64],
+    table: Table,
+    named: Numbers,
     gain: Numbers,
     structural: Sequence[Collection[int]],
 ) -> NDArray[np.bool_]:
     """Which units may open a block: by a word of the query, or by their chunk's score.
 
-    By unit: `held`, the bits of the terms in it; `chunks`, the number of its chunk; `gain`, above
-    zero where the query names it. By passage: `structural`, the places of units
-    that say nothing by themselves. Of Japanese pairs of characters, those with the fewest hiragana
-    that are found count, and one that has a part of a longer word last. Single characters, and stop
-    words of another language than the query's, count if no other word is found. The others are
-    shown beside these.
-    A title is not enough: it does not say which part of the text to show. If no unit and no title
-    holds a word of the query, all may.
+    By unit: `named`, above zero where the query names it; `gain`, where scores set it apart. By
+    passage: `structural`, the places of units that say nothing by themselves. Single characters,
+    and stop words of another language than the query's, count if no other word is found. A title
+    is not enough: it does not say which part of the text to show. If no unit and no title holds a
+    word of the query, all may.
     """
     import numpy as np
 
-    weak = [
-        2 if len(term) == 1 or term in _LIGHT else len(_HIRAGANA.findall(term))
-        for term in pool.terms
-    ]
-    longer = set("".join(term for term, many in zip(pool.terms, weak, strict=True) if not many))
-    weak = [
-        many + (many == 1 and not longer.isdisjoint(term))
-        for term, many in zip(pool.terms, weak, strict=True)
-    ]
-    for most in range(3):
-        telling = sum(1 << t for t, many in enumerate(weak) if many <= most)
-        earned = np.array([words & telling > 0 for words in held], dtype=np.bool_)
-        if earned.any():
-            break
-    if not earned.any() and not any(p.held for p in pool.passages):
+    earned, weakly = np.zeros((2, table.units), dtype=np.bool_)
+    for term, (units, _) in zip(table.terms, table.places, strict=True):
+        (weakly if len(term) == 1 or term in _LIGHT else earned)[units] = True
+    if not earned.any():
+        earned = weakly
+    if not earned.any() and not any(p.held for p in table.passages):
         return ~earned
-    earned |= gain > 0
-    scores = np.array(pool.scores)
+    earned |= named > 0
+    scores = np.array(table.scores)
     high = np.sort(scores)[-BEST_CHUNKS:][0]
     if scores.max() > scores.min():
-        earned |= scores[chunks] >= min(high, scores.max() / 2 + scores.min() / 2)
-    earned[_table_heads(pool)] = False
-    for p, own in zip(pool.passages, structural, strict=True):
-        if own:
-            _pass_on(earned[p.first : p.first + len(p.units.spans)], own)
+        earned |= scores[table.chunks] >= min(high, scores.max() / 2 + scores.min() / 2)
+    earned[_table_heads(table)] = False
+    for p, own in zip(table.passages, structural, strict=True):
+        if own and len(own) < len(p.units.spans):
+            earned[[p.first + n for n in own]] = False
+    unasked = [n for n in _imports(table) if not named[n] and not gain[n]]
+    if len(unasked) < table.units:
+        earned[unasked] = False
     return earned
 
 
-def _pass_on(earned: NDArray[np.bool_], structural: Collection[int]) -> None:
-    """What says nothing by itself earns no block; if it would have, what is below it does.
-
-    By unit of a passage; one that has nothing else keeps what it earned.
-    """
-    if len(structural) == len(earned):
-        return
-    for n in sorted(structural):
-        if n + 1 < len(earned):
-            earned[n + 1] |= earned[n]
-        earned[n] = False
-
-
-def _table_heads(pool: Pool) -> list[int]:
+def _table_heads(table: Table) -> list[int]:
     """The units that name a table or its columns: shown with its rows, and no reason to open it."""
     found: list[int] = []
-    for p in pool.passages:
+    for p in table.passages:
         heads: set[Span] = set()
         for shape in p.shapes:
             if shape.head >= 0:
@@ -281,12 +222,3 @@ def _table_heads(pool: Pool) -> list[int]:
         if heads and len(p.units.spans) > len(heads):
             found += [p.first + u for u, span in enumerate(p.units.spans) if span in heads]
     return found
-
-
-def _held_terms(pool: Pool) -> list[int]:
-    """By unit, a bit for each term of the query that it holds."""
-    held = [0] * pool.units
-    for t, (units, _) in enumerate(pool.places):
-        for unit in units.tolist():
-            held[unit] |= 1 << t
-    return held

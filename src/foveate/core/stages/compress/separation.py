@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from foveate.core.stages.compress.unit_pool import Numbers
+    from foveate.core.stages.compress.table import Numbers
 
 CLEAR = (0.2, 0.5)
 """The fall at which separation begins to count, and from which on it counts in full."""

@@ -9,21 +9,14 @@ from typing import ClassVar, Literal, get_args
 from foveate.core.checks import check_choice
 from foveate.core.errors import BadOption
 from foveate.core.request import Request
-from foveate.core.stages.compress.unit_index import query_words
+from foveate.core.stages.compress.table import query_words
 from foveate.core.stages.pack.budget_tracker import (
     BudgetTracker,
     rendition_options,
     tracker_for_budget,
 )
-from foveate.core.stages.pack.choice import (
-    Choice,
-    Choices,
-    Cut,
-    RenditionOptions,
-    take_in_turn,
-    truncate_candidate,
-    why_left_out,
-)
+from foveate.core.stages.pack.choice import Choice, Choices, why_left_out
+from foveate.core.stages.pack.cut import truncate_candidate
 from foveate.core.stages.pack.evidence import Fill
 from foveate.core.stages.pack.identifiers import note_identifiers_left_out
 from foveate.core.stages.pack.policies import POLICIES, STOPPING, Policy, Taking
@@ -75,69 +68,45 @@ class Pack:
 
     def __call__(self, candidates: tuple[Candidate, ...], request: Request) -> Step:
         """Supplements first, they were let in for a reason; then the policy."""
-        tracker = tracker_for_budget(request.budget, request.token_counter, self.per_document)
         asides = [c for c in candidates if c.origin == "supplement"]
         rest = [c for c in candidates if c.origin != "supplement"]
-        first = take_in_turn(asides, tracker, self._rendition_options(request), None, stop=False)
         taking = Taking(
-            tracker=tracker,
-            renditions_of=self._rendition_options(request),
-            cut=self._build_cutter(request),
-            cut_last=self.overflow == "truncate_last",
-            stop=self._stops_at_overflow(),
-            fill=self.fill,
+            tracker=tracker_for_budget(request.budget, request.token_counter, self.per_document),
+            renditions_of=lambda one: rendition_options(one, self.cap, request.token_counter),
         )
+        first = taking.take(asides)
+        if self.overflow in ("truncate", "truncate_last"):
+            taking.cut = lambda one, tracker: self._cut(one, tracker, request)
+            taking.cut_last = self.overflow == "truncate_last"
+        by_policy = self.policy in STOPPING and self.overflow in (None, "truncate")
+        taking.stop, taking.fill = by_policy or self.overflow == "stop", self.fill
         choices = self.policies[self.policy](rest, taking)
         choices.chosen = first.chosen + choices.chosen
         choices.left_out |= first.left_out
-        step = _build_step(candidates, choices, tracker, request.query)
+        step = _build_step(candidates, choices, taking.tracker, request.query)
         if not self.as_taken:
             return step
         place = {choice.candidate.chunk.id: n for n, choice in enumerate(choices.chosen)}
         taken = sorted(step.candidates, key=lambda c: place[c.chunk.id])
         return replace(step, candidates=tuple(taken))
 
-    def _rendition_options(self, request: Request) -> RenditionOptions:
-        known: dict[str, Sequence[Rendition]] = {}
-
-        def renditions_of(candidate: Candidate) -> Sequence[Rendition]:
-            own = candidate.chunk.id
-            if own not in known:
-                known[own] = rendition_options(candidate, self.cap, request.token_counter)
-            return known[own]
-
-        return renditions_of
-
-    def _stops_at_overflow(self) -> bool:
-        by_policy = self.policy in STOPPING and self.overflow in (None, "truncate")
-        return by_policy or self.overflow == "stop"
-
-    def _build_cutter(self, request: Request) -> Cut | None:
-        if self.overflow not in ("truncate", "truncate_last"):
+    def _cut(
+        self, candidate: Candidate, tracker: BudgetTracker, request: Request
+    ) -> Rendition | None:
+        """The beginning of the candidate that fits; None if hardly anything does."""
+        if candidate.shown is not None:
+            return None  # a choice was made already; the text around it is not its own
+        room, characters = tracker.room_for_text(candidate)
+        if room is not None and room <= 3 * self.min_tokens:
             return None
-
-        def cut(candidate: Candidate, tracker: BudgetTracker) -> Rendition | None:
-            if candidate.shown is not None:
-                return None  # a choice was made already; the text around it is not its own
-            frame = tracker.frame(candidate)
-            room = tracker.tokens
-            if room is not None:
-                room -= frame.tokens
-                if room <= 3 * self.min_tokens:
-                    return None
-            characters = tracker.characters
-            if characters is not None:
-                characters -= frame.characters
-            return truncate_candidate(
-                candidate,
-                room,
-                characters,
-                at=self.cut,
-                counter=request.token_counter,
-                language=request.language,
-            )
-
-        return cut
+        return truncate_candidate(
+            candidate,
+            room,
+            characters,
+            at=self.cut,
+            counter=request.token_counter,
+            language=request.language,
+        )
 
 
 def _build_step(

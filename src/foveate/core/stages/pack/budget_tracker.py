@@ -6,28 +6,13 @@ sum is rarely below the count of the finished text; the last gate counts that te
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 
-from foveate.core.renditions import (
-    full_rendition,
-    join_chunk_spans,
-    rendition_hash,
-    set_rendition_hash,
-)
-from foveate.core.seal import content_hash
-from foveate.core.text.profile import TextPiece, text_profile
+from foveate.core.renditions import full_rendition, join_chunk_spans
 from foveate.core.token_counter import Cost, TokenCounter, new_cost
-from foveate.core.types import BlockPosition, Candidate, Part, Rendition, Span
+from foveate.core.types import BlockPosition, Candidate, Part, Rendition
 from foveate.core.zones import Budget
-
-SHARES = (0.75, 0.5, 0.25)
-
-
-def is_undivided(candidate: Candidate) -> bool:
-    """Whether its whole text is the only rendition to show it."""
-    return candidate.shown is None and not candidate.parts and not candidate.renditions
 
 
 def rendition_options(
@@ -40,21 +25,13 @@ def rendition_options(
     """
     if candidate.shown is not None:
         return (candidate.shown,)
-    if is_undivided(candidate):
-        return (full_rendition(candidate),)
-    shorter = (*pieces(candidate), *candidate.renditions)
-    renditions = (
-        full_rendition(candidate),
-        *sorted(shorter, key=lambda rendition: (-rendition.value, len(rendition.text))),
+    shorter = sorted(
+        (*pieces(candidate), *candidate.renditions), key=lambda way: (-way.value, len(way.text))
     )
+    ways = (full_rendition(candidate), *shorter)
     if cap is None or not shorter or counter.count_chunk(candidate.chunk) <= cap:
-        return renditions
-    return (
-        tuple(
-            rendition for rendition in renditions[1:] if counter.count_text(rendition.text) <= cap
-        )
-        or renditions[-1:]
-    )
+        return ways
+    return tuple(way for way in shorter if counter.count_text(way.text) <= cap) or ways[-1:]
 
 
 @dataclass(slots=True)
@@ -72,7 +49,6 @@ class BudgetTracker:
     blocks: int = 0
     _overheads: dict[str, Mapping[BlockPosition, Cost]] = field(default_factory=dict)
     _bodies: dict[str, Cost] = field(default_factory=dict)
-    _wholes: dict[str, Cost] = field(default_factory=dict)
 
     def overhead(self, candidate: Candidate) -> Mapping[BlockPosition, Cost]:
         """What stands around the candidate's text at each place, whatever is shown."""
@@ -85,85 +61,58 @@ class BudgetTracker:
             self._overheads[own] = known
         return known
 
-    def frame(self, candidate: Candidate, place: BlockPosition | None = None) -> Cost:
-        """The same at one place, by default where the candidate would stand now."""
-        around = self._overheads.get(candidate.chunk.id) or self.overhead(candidate)
-        return around[self._place(candidate) if place is None else place]
+    def cost(
+        self, candidate: Candidate, rendition: Rendition, place: BlockPosition | None = None
+    ) -> Cost:
+        """What showing the candidate this rendition would take of the budget now, or at a place."""
+        body = self.body(candidate, rendition)
+        frame = self.overhead(candidate)[self._place(candidate) if place is None else place]
+        return new_cost((body[0] + frame[0], body[1] + frame[1]))
+
+    def room_for_text(self, candidate: Candidate) -> tuple[int | None, int | None]:
+        """The tokens and characters that are left for the candidate's text alone."""
+        frame = self.overhead(candidate)[self._place(candidate)]
+        limits = (self.tokens, self.characters)
+        tokens, characters = (
+            most if most is None else most - cost for most, cost in zip(limits, frame, strict=True)
+        )
+        return tokens, characters
 
     def _place(self, candidate: Candidate) -> BlockPosition:
         if not self.blocks:
             return "first"
         return "same" if candidate.chunk.document_id in self.documents else "fresh"
 
-    def cost(
-        self, candidate: Candidate, rendition: Rendition, place: BlockPosition | None = None
-    ) -> Cost:
-        """What showing the candidate this rendition would take of the budget now, or at a place."""
-        body, frame = self.body(candidate, rendition), self.frame(candidate, place)
-        return new_cost((body[0] + frame[0], body[1] + frame[1]))
-
     def shortest(self, candidate: Candidate) -> Cost:
         """What the shortest rendition to show the candidate would take now."""
-        if candidate.shown is None and not candidate.renditions:
-            body = self.entire(candidate)
-        else:
-            most = candidate.shown or full_rendition(candidate)
-            rendition = min(
-                (most, *candidate.renditions), key=lambda rendition: len(rendition.text)
-            )
-            body = self.body(candidate, rendition)
-        frame = self.frame(candidate)
-        return new_cost((body[0] + frame[0], body[1] + frame[1]))
+        ways = (candidate.shown or full_rendition(candidate), *candidate.renditions)
+        return self.cost(candidate, min(ways, key=lambda way: len(way.text)))
 
     def afford(self, candidate: Candidate, rendition: Rendition) -> Cost | None:
         """What showing the candidate this rendition would take now, if the budget holds it."""
-        return self.affords(candidate, self.body(candidate, rendition))
-
-    def affords(self, candidate: Candidate, body: Cost) -> Cost | None:
-        """The same, where it is known what the text alone costs."""
-        most = self.tokens
-        if most is not None and body[0] > most:
-            return None
-        frame = self.frame(candidate)
-        cost = new_cost((body[0] + frame[0], body[1] + frame[1]))
-        if self.characters is None:
-            return None if most is not None and cost[0] > most else cost
+        if self.tokens is not None and self.body(candidate, rendition)[0] > self.tokens:
+            return None  # as of most candidates, whose headers then need not be counted
+        cost = self.cost(candidate, rendition)
         return cost if self.fits(cost) else None
 
-    def least(self, candidate: Candidate, renditions: Sequence[Rendition]) -> list[int]:
-        """The least that each can cost in what is limited, wherever it stands; at least 1."""
-        unit = int(self.tokens is None)
-        (frame,) = self.narrowest((candidate,))
-        return [max(self.body(candidate, rendition)[unit] + frame, 1) for rendition in renditions]
-
-    def narrowest(self, candidates: Sequence[Candidate]) -> list[int]:
-        """The least that can stand around each one's text, in what is limited."""
-        unit = int(self.tokens is None)
-        frames = [self.overhead(candidate) for candidate in candidates]
-        return [min(around["first"][unit], around["same"][unit]) for around in frames]
+    def least(self, candidate: Candidate, rendition: Rendition) -> int:
+        """The least that it can cost in what is limited, wherever it stands; at least 1."""
+        unit, around = int(self.tokens is None), self.overhead(candidate)
+        frame = min(around["first"][unit], around["same"][unit])
+        return max(self.body(candidate, rendition)[unit] + frame, 1)
 
     def body(self, candidate: Candidate, rendition: Rendition) -> Cost:
         """What the text alone costs; its characters only where they are limited."""
-        text, own = rendition.text, candidate.chunk.text
-        if text is own or text == own:
-            return self.entire(candidate)
+        text = rendition.text
         known = self._bodies.get(text)
         if known is None:
-            tokens = self.counter.count_text(text, rendition_hash(rendition))
-            known = self._bodies[text] = new_cost((tokens, self._characters(text)))
+            if text == candidate.chunk.text:
+                tokens = self.counter.count_chunk(candidate.chunk)
+            else:
+                tokens = self.counter.count_text(text)
+            length = len(self.counter.body(text)) if self.characters is not None else 0
+            known = self._bodies[text] = new_cost((tokens, length))
         return known
-
-    def entire(self, candidate: Candidate) -> Cost:
-        """The same of all of the candidate's text."""
-        chunk = candidate.chunk
-        known = self._wholes.get(chunk.id)
-        if known is None:
-            tokens = self.counter.count_chunk(chunk)
-            known = self._wholes[chunk.id] = new_cost((tokens, self._characters(chunk.text)))
-        return known
-
-    def _characters(self, text: str) -> int:
-        return len(self.counter.body(text)) if self.characters is not None else 0
 
     def fits(self, cost: Cost) -> bool:
         """Whether the budget holds that much."""
@@ -214,44 +163,23 @@ def pieces(candidate: Candidate) -> tuple[Rendition, ...]:
     """The passage without its least chunks, fullest first, down to its best one; or nothing.
 
     Stitching must never cost evidence: a passage that is too large would take its best chunk with
-    it. So a passage can also be shown as fewer of its chunks, whole ones, the best-scored first.
+    it. So a passage can also be shown as fewer of its chunks, whole ones, the best-scored first:
+    all but one, then half as many each time.
     """
     parts = candidate.parts
-    if len(parts) < 2:
-        return ()
     order = sorted(range(len(parts)), key=lambda i: (-parts[i].score, i))
     masses = [_mass(part) for part in parts]
-    total, length = sum(masses), len(candidate.chunk.text)
     renditions = []
-    for n in _numbers(len(parts)):
+    n = len(parts) - 1
+    while n > 0:
         chosen = sorted(order[:n])
-        text, ranges, key = _joined_piece(candidate, tuple(sorted([parts[i].span for i in chosen])))
-        if len(text) < length:
-            value = min(sum([masses[i] for i in chosen]) / total, 1.0)
-            renditions.append(
-                set_rendition_hash(
-                    Rendition(kind="extract", text=text, spans=ranges, value=value), key
-                )
-            )
-    return tuple(renditions)
-
-
-@lru_cache(maxsize=256)
-def _numbers(n: int) -> tuple[int, ...]:
-    """How many parts to show: all but one, then fewer, each number once."""
-    numbers = (n - 1, *(int(n * share) for share in SHARES), 1)
-    return tuple(sorted({number for number in numbers if number > 0}, reverse=True))
-
-
-def _joined_piece(candidate: Candidate, spans: tuple[Span, ...]) -> TextPiece:
-    """These spans as one text (nested ones are merged); kept with the passage's content hash."""
-    known = text_profile(candidate.chunk.content_hash)
-    piece = known.pieces.get(spans)
-    if piece is None:
+        spans = sorted({parts[i].span for i in chosen})
         text, ranges = join_chunk_spans(candidate.chunk, spans, candidate.parts)
-        piece = TextPiece(text, ranges, content_hash(text))
-        known.pieces[spans] = piece
-    return piece
+        if len(text) < len(candidate.chunk.text):
+            value = min(sum([masses[i] for i in chosen]) / sum(masses), 1.0)
+            renditions.append(Rendition(kind="extract", text=text, spans=ranges, value=value))
+        n //= 2
+    return tuple(renditions)
 
 
 def _mass(part: Part) -> float:

@@ -2,43 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from operator import neg, truediv
+from collections.abc import Sequence
 
-from foveate.core.stages.pack.budget_tracker import BudgetTracker
 from foveate.core.stages.pack.choice import Choice, Choices
 from foveate.core.stages.pack.selection import NEW, Selection
 
 FRESH = 0.6  # a sentence of which less than that share is new waits for room to spare
 
 
-def build_choices(
-    selection: Selection,
-    counted: Mapping[int, Choice],
-    tracker: BudgetTracker,
-    room: int,
-    used: int,
-) -> Choices:
-    """The chosen, best candidate first; the others with the reason. `used`: of the room."""
-    choices = Choices()
-    left = room - used if selection.groups else 0  # where nothing is chosen, estimates were wrong
+def build_choices(selection: Selection, room: int) -> Choices:
+    """The chosen, best candidate first; the others with the reason."""
+    choices, tracker = Choices(), selection.tracker
+    left = selection.left(room)
+    fitting = left if selection.groups else 0  # where nothing is chosen, estimates were wrong
     for owner, candidate in enumerate(selection.pool):
         if not selection.many[owner]:
             pieces = range(selection.firsts[owner], selection.firsts[owner + 1])
-            choices.left_out[candidate.chunk.id] = _reason(selection, pieces, left)
+            choices.left_out[candidate.chunk.id] = _reason(selection, pieces, fitting)
             continue
-        rendition = counted[owner].rendition
+        rendition = selection.counted[owner].rendition
         cost = tracker.cost(candidate, rendition)
         tracker.take(candidate, cost)
         choices.chosen.append(Choice(candidate=candidate, rendition=rendition, cost=cost))
-    order = places_in_order([*map(neg, map(truediv, selection.worths, selection.costs))])
-    waits = _waits(selection, order, room - used)
-    named = [(selection.pool[owner].chunk.id, wait) for owner, wait in waits.items()]
-    choices.waits = {own: wait for own, wait in named if choices.left_out[own] == "over_budget"}
-    value = sum(
-        [selection.worths[p] for p in sorted(p for group in selection.groups for p in group)]
-    )
-    choices.notes |= {"value": round(value, 6)}
+    choices.waits = {
+        own: wait
+        for owner, wait in _waits(selection, left).items()
+        if choices.left_out[own := selection.pool[owner].chunk.id] == "over_budget"
+    }
+    worths = [
+        worth for worth, taken in zip(selection.worths, selection.taken, strict=True) if taken
+    ]
+    choices.notes |= {"value": round(sum(worths), 6)}
     if hidden := sum(not selection.taken[piece] for piece in selection.asked):
         choices.notes |= {"with_the_identifier": len(selection.asked), "of_them_left_out": hidden}
     return choices
@@ -61,45 +55,45 @@ def _reason(selection: Selection, pieces: Sequence[int], left: int) -> str:
     return "unlikely" if any(fits) else "over_budget"
 
 
-def record_stop(choices: Choices, selection: Selection, left: int) -> None:
+def record_stop(choices: Choices, selection: Selection, left: int, least: float) -> None:
     """Say that room was left on purpose, and which candidates it leaves out.
 
-    `left`: of the room, in the unit that limits.
+    `left`: of the room, in the unit that limits. `least`: what is worth less is unlikely.
     """
+    worth = selection.worths.__getitem__
     rest = {
         owner: pieces
         for owner in range(len(selection.pool))
-        if (pieces := selection.rest_of(owner))
-        and max(map(selection.worths.__getitem__, pieces)) < selection.likely
+        if (pieces := selection.rest_of(owner)) and max(map(worth, pieces)) < least
     }
     left_out = [p for pieces in rest.values() for p in pieces]
     fitting = [p for p in left_out if selection.cost(selection.with_heads(p)) <= left]
     if not fitting:
         return
-    best = max(map(selection.worths.__getitem__, fitting))
+    best = max(map(worth, fitting))
     choices.notes |= {"stopped": len(fitting), "next_worth": float(f"{best:.3g}")}
-    waits = choices.waits or {}
     for own in [selection.pool[owner].chunk.id for owner in rest]:
         if choices.left_out.get(own) == "over_budget":
             choices.left_out[own] = "unlikely"
-            waits.pop(own, None)
+            (choices.waits or {}).pop(own, None)
 
 
-def _waits(selection: Selection, order: list[int], left: int) -> dict[int, tuple[int, int]]:
+def _waits(selection: Selection, left: int) -> dict[int, tuple[int, int]]:
     """What comes in before a candidate's first piece, and how much that lacks; of those not shown.
 
-    In the unit that limits. With more room the pieces that wait come in by density, `order`; those
-    that say little new wait on.
+    In the unit that limits. With more room the pieces that wait come in by density; those that say
+    little new wait on. `left`: of the room.
     """
+    import numpy as np
+
     closed = selection.many.count(0)
+    density = np.array(selection.worths) / np.array(selection.costs or 1)
     found: dict[int, tuple[int, int]] = {}
     spent = 0
-    for p in order:
+    for p in np.argsort(-density, kind="stable").tolist() if closed else ():
         if len(found) == closed:
             break
-        if selection.taken[p] or p in selection.structural:
-            continue
-        if selection.runs[p] and selection.fresh(p) < FRESH:
+        if selection.taken[p] or p in selection.structural or selection.fresh(p) < FRESH:
             continue
         owner = selection.owners[p]
         if selection.many[owner] or owner in found:
@@ -109,11 +103,3 @@ def _waits(selection: Selection, order: list[int], left: int) -> dict[int, tuple
         found[owner] = spent, max(cost - left, 1)
         spent += cost
     return found
-
-
-def places_in_order(values: list[float]) -> list[int]:
-    """Their places, the least value first."""
-    import numpy as np
-
-    order: list[int] = np.argsort(np.array(values), kind="stable").tolist()
-    return order

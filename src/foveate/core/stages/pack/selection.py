@@ -1,29 +1,31 @@
 """The sentences of a pool as pieces to choose from, and what is chosen so far.
 
-Knows costs and worths, and no policy: `evidence.py` has that. Costs are shares of a candidate's own
-count, by length.
+Knows costs and worths, and no policy: `evidence.py` has that. What a piece costs is estimated as
+the share of its candidate's count that it has by length; what is chosen is counted as it will
+stand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import inf
 
-from foveate.core.renditions import full_rendition
-from foveate.core.stages.compress.unit_index import text_runs
+from foveate.core.renditions import full_rendition, join_chunk_spans
+from foveate.core.stages.compress.unit_words import text_runs
 from foveate.core.stages.pack.budget_tracker import BudgetTracker
-from foveate.core.stages.pack.table_heads import link_heads
+from foveate.core.stages.pack.choice import Choice
+from foveate.core.stages.pack.heads import link_heads
 from foveate.core.text.sameness import Statement, is_repeated, statements
-from foveate.core.token_counter import Cost
-from foveate.core.types import BlockPosition, Candidate, PieceRuns, Sentences, rank
+from foveate.core.token_counter import Cost, new_cost
+from foveate.core.types import BlockPosition, Candidate, PieceRuns, Rendition, Sentences, rank
 
 BESIDE = 0.02  # of a chosen sentence's worth goes to each neighbour: answers spill over
-BY_WORDS = 2.6e10  # times the worth of noise, 24 in log-odds: the best sentence by words alone
 ELISION = 3  # tokens of the mark between two pieces
 ENDS = 2  # tokens of the marks at both ends of what is shown of a text
 NEW = 1e-6  # the share of a piece under which it counts as said
+FEW = 2  # blocks: a row, and the names of its columns
 
 
 @dataclass(slots=True)
@@ -31,36 +33,38 @@ class Selection:
     """Pieces, numbered through: those of candidate i are `firsts[i]` up to `firsts[i + 1]`.
 
     By piece: its candidate, its cost in the `unit` that limits more (0: tokens, 1: characters), its
-    worth, how many runs of words it has, and those that may be in another piece too, the piece it
-    leans on (itself where it stands alone), what its worth gained, whether it is taken. By
-    candidate: what stands around its block, as the first of its document and as a later one; how
-    many pieces are taken. By document: how many blocks it has.
+    worth, the piece it leans on (itself where it stands alone), whether it may open a block, how
+    many runs of words it has, and those that may be in another piece too, what its worth gained,
+    whether it is taken. By candidate: what stands around its block, as the first of its document
+    and as a later one; how many pieces are taken, and how many of them may open a block. By
+    document: how many blocks it has.
     """
 
     pool: list[Candidate]
+    tracker: BudgetTracker
     unit: int
+    openings: list[Mapping[BlockPosition, Cost]]
     firsts: list[int] = field(default_factory=lambda: [0])
     owners: list[int] = field(default_factory=list)
     costs: list[int] = field(default_factory=list)
     worths: list[float] = field(default_factory=list)
     heads: list[int] = field(default_factory=list)
+    earned: list[bool] = field(default_factory=list)
+    lengths: list[int] = field(default_factory=list)
+    runs: list[list[int]] = field(default_factory=list)
     extra: list[float] = field(default_factory=list)
     taken: list[bool] = field(default_factory=list)
-    openings: list[Mapping[BlockPosition, Cost]] = field(default_factory=list)
-    runs: list[list[int]] = field(default_factory=list)
-    lengths: list[int] = field(default_factory=list)
     many: list[int] = field(default_factory=list)
-    rights: list[int] = field(default_factory=list)  # how many taken pieces earned the block
+    rights: list[int] = field(default_factory=list)
     blocks: dict[str, int] = field(default_factory=dict)
+    asked: list[int] = field(default_factory=list)  # pieces that hold an identifier of the query
+    structural: set[int] = field(default_factory=set)  # pieces that say nothing by themselves
+    held_back: frozenset[int] = frozenset()  # pieces that are not taken because one beside them is
+    by_traits: float = 0.0  # the worth of the likeliest by its traits alone; 0: not known
     groups: list[tuple[int, ...]] = field(default_factory=list)  # of pieces, as they were taken
     said: set[int] = field(default_factory=set)  # runs of words
     stated: set[Statement] | None = None  # by what is taken; None until it is asked for
-    asked: list[int] = field(default_factory=list)  # pieces that hold an identifier of the query
-    earned: list[bool] = field(default_factory=list)  # whether the piece may open a block
-    held_back: frozenset[int] = frozenset()  # pieces that are not taken because one beside them is
-    structural: set[int] = field(default_factory=set)  # pieces that say nothing by themselves
-    noise: float = 0.0  # the worth of what is far under the best by words alone
-    likely: float = 0.0  # the worth under which a piece is unlikely beside the best
+    counted: dict[int, Choice] = field(default_factory=dict)  # by candidate, as it will stand
     changed: set[int] = field(default_factory=set)  # candidates to be counted again
 
     def with_heads(self, piece: int) -> tuple[int, ...]:
@@ -97,7 +101,7 @@ class Selection:
     def _is_stated(self, piece: int) -> bool:
         """Whether what is taken states all sentences of the piece."""
         if self.stated is None:
-            taken = (p for group in self.groups for p in group)
+            taken = chain.from_iterable(self.groups)
             self.stated = {one for p in taken for one in statements(self._text(p))}
         return is_repeated(statements(self._text(piece)), self.stated)
 
@@ -118,10 +122,7 @@ class Selection:
         owner, costs = self.owners[first], self.costs
         total = costs[first] if lone else sum(map(costs.__getitem__, pieces))
         if self.many[owner] > 0:
-            if lone:
-                return total if self._joins(first, owner) else total + ELISION
-            apart = [p for p in pieces if not self._joins(p, owner)]
-            return total + ELISION * len(apart)
+            return total + ELISION * sum([not self._joins(p, owner) for p in pieces])
         later = self.blocks.get(self.pool[owner].chunk.document_id, 0) > 0
         ends = ENDS if self.firsts[owner + 1] - self.firsts[owner] > len(pieces) else 0
         return total + ends + max(self.openings[owner]["same" if later else "fresh"][self.unit], 1)
@@ -149,8 +150,11 @@ class Selection:
         where nothing of the candidate is shown, and what is left says nothing by itself.
         """
         places = range(self.firsts[owner], self.firsts[owner + 1])
-        new = [p for p in places if self.lengths[p] <= 1 or self.fresh(p) >= NEW]
-        rest = [p for p in new if not self.taken[p]]
+        rest = [
+            p
+            for p in places
+            if not self.taken[p] and (self.lengths[p] <= 1 or self.fresh(p) >= NEW)
+        ]
         if not self.many[owner] and self.structural.issuperset(rest):
             return ()
         return tuple(sorted({head for p in rest for head in self.with_heads(p)}))
@@ -161,15 +165,14 @@ class Selection:
         What a score or an identifier adds to a worth is for that piece alone, not for those beside.
         """
         gained, taken, extra = [], self.taken, self.extra
-        most = self.noise * BY_WORDS or inf
+        most = self.by_traits or inf
         for p in pieces:
             taken[p] = True
             if self.runs[p]:
                 self.said.update(self.runs[p])
             if self.stated is not None:
                 self.stated.update(statements(self._text(p)))
-            self._change_count(self.owners[p], 1)
-            self.rights[self.owners[p]] += self.earned[p]
+            self._change_count(p, 1)
         self.groups.append(pieces)
         for p in pieces:
             owner = self.owners[p]
@@ -186,46 +189,151 @@ class Selection:
         pieces = self.groups.pop()
         for p in pieces:
             self.taken[p] = False
-            self._change_count(self.owners[p], -1)
-            self.rights[self.owners[p]] -= self.earned[p]
+            self._change_count(p, -1)
         return pieces
 
-    def _change_count(self, owner: int, more: int) -> None:
-        """So many more pieces, or fewer, of a candidate are taken; its block opens or goes."""
+    def _recompute(self) -> None:
+        """Count again, and go by what is still chosen, after choices were taken back."""
+        self.count()
+        self.stated = None
+        self.said = {run for p in chain.from_iterable(self.groups) for run in self.runs[p]}
+
+    def _change_count(self, piece: int, more: int) -> None:
+        """One more piece, or one less, of a candidate is taken; its block opens or goes."""
+        owner = self.owners[piece]
         before = self.many[owner]
         now = self.many[owner] = before + more
+        self.rights[owner] += more * self.earned[piece]
         self.changed.add(owner)
         if (now > 0) != (before > 0):
             document = self.pool[owner].chunk.document_id
             self.blocks[document] = self.blocks.get(document, 0) + (1 if now else -1)
 
-    def recompute(self) -> None:
-        """Go by what is still chosen, after choices were taken back."""
-        self.stated = None
-        self.said = {run for group in self.groups for p in group for run in self.runs[p]}
+    def count(self) -> None:
+        """What the choice costs as it will stand; only what changed is counted again."""
+        for owner in sorted(self.changed):
+            if not self.many[owner]:
+                self.counted.pop(owner, None)
+                continue
+            candidate, rendition = self.pool[owner], self._rendition(owner)
+            cost = self.tracker.cost(candidate, rendition, "fresh")
+            self.counted[owner] = Choice(candidate=candidate, rendition=rendition, cost=cost)
+        self.changed.clear()
+
+    def used(self) -> Cost:
+        """What is spent, if the blocks of a document stand together: the first of it costs more."""
+        tokens = characters = 0
+        known: set[str] = set()
+        for owner, choice in sorted(self.counted.items()):
+            document = choice.candidate.chunk.document_id
+            a, b = choice.cost
+            if document in known:
+                fresh, same = self.openings[owner]["fresh"], self.openings[owner]["same"]
+                a, b = a - fresh[0] + same[0], b - fresh[1] + same[1]
+            known.add(document)
+            tokens += max(a, 1)
+            characters += max(b, 1)
+        return new_cost((tokens, characters))
+
+    def left(self, room: int) -> int:
+        """What is left of the room, in the unit that limits."""
+        return room - self.used()[self.unit]
+
+    def share_over(self) -> float:
+        """By what share of what is spent the tighter limit is passed; 0 where neither is."""
+        limits, found = (self.tracker.tokens, self.tracker.characters), 0.0
+        for most, spent in zip(limits, self.used(), strict=True):
+            if most is not None and spent > most:
+                found = max(found, 1 - most / spent)
+        return found
+
+    def take_back(self) -> list[int]:
+        """Take choices back until what is left fits; the pieces, the last taken first.
+
+        As many at a time as the estimates say are too many, so that texts are counted a few times.
+        """
+        found: list[int] = []
+        self.count()
+        while self.groups and (over := self.share_over()) > 0:
+            enough = over * sum(map(self.costs.__getitem__, chain.from_iterable(self.groups)))
+            while self.groups and enough > 0:
+                group = self.drop_last()
+                enough -= sum(map(self.costs.__getitem__, group))
+                found += group
+            self._recompute()
+        return found
+
+    def take_first(self, ways: Iterable[tuple[int, ...]]) -> bool:
+        """Take the first of these that fits by its count, and not by an estimate, if one does."""
+        for pieces in ways:
+            self.take(pieces)
+            self.count()
+            if not self.share_over() or self._fits_joined():
+                return True
+            self.drop_last()
+            self._recompute()
+        return False
+
+    def _fits_joined(self) -> bool:
+        """Whether two blocks of one document fit as one text, a few tokens less than their sum.
+
+        Nothing else can come between them then. They may stand in either order.
+        """
+        chosen = [choice for _, choice in sorted(self.counted.items())]
+        if len(chosen) != FEW or len({choice.candidate.document_id for choice in chosen}) > 1:
+            return False
+        counter = self.tracker.counter
+        for order in (chosen, chosen[::-1]):
+            text = "".join(
+                counter.header(choice.candidate, "behind" if n else "first")
+                + counter.body(choice.rendition.text)
+                for n, choice in enumerate(order)
+            )
+            if not self.tracker.fits(Cost(counter.tokenizer.count(text), len(text))):
+                return False
+        return self.tracker.per_document is None
+
+    def _rendition(self, owner: int) -> Rendition:
+        """The chosen sentences of a candidate; all of them are the text itself."""
+        candidate, first = self.pool[owner], self.firsts[owner]
+        sentences, last = open_sentences(candidate), self.firsts[owner + 1]
+        if sentences is None or self.many[owner] == last - first:
+            return candidate.shown or full_rendition(candidate)
+        places = [n - first for n in range(first, last) if self.taken[n]]
+        text, ranges = join_chunk_spans(
+            candidate.chunk, [sentences.spans[n] for n in places], candidate.parts
+        )
+        value = sum([sentences.worths[n] for n in places]) / (sum(sentences.worths) or 1.0)
+        return Rendition(kind="extract", text=text, spans=ranges, value=min(value, 1.0))
 
 
 def build_selection(candidates: Sequence[Candidate], tracker: BudgetTracker) -> Selection:
-    """Every sentence as a piece with a cost; the pool best first."""
+    """Every sentence as a piece with a cost, and other texts as one; the pool best first."""
+    import numpy as np
+
     pool = sorted(candidates, key=rank)
-    renditions = [
-        full_rendition(c) if open_to_choice(c) else c.shown or full_rendition(c) for c in pool
+    offered = [*map(open_sentences, pool)]
+    shown = [
+        (c.shown if s is None else None) or full_rendition(c)
+        for c, s in zip(pool, offered, strict=True)
     ]
-    bodies = [tracker.body(c, rendition) for c, rendition in zip(pool, renditions, strict=True)]
+    bodies = [*map(tracker.body, pool, shown)]
     frames = [*map(tracker.overhead, pool)]
-    selection = Selection(pool, _unit(bodies, frames, tracker), openings=frames)
+    selection = Selection(pool, tracker, _unit(bodies, frames, tracker), frames)
     runs: list[PieceRuns] = []
-    for i, (candidate, rendition) in enumerate(zip(pool, renditions, strict=True)):
-        body, size = bodies[i][selection.unit] or 1, len(rendition.text) or 1
-        offered = candidate.sentences if open_to_choice(candidate) else None
-        sentences = offered or _single_piece(len(rendition.text))
-        spans, text, first = sentences.spans, rendition.text, selection.firsts[-1]
-        runs.append(sentences.runs or text_runs([text[a:b] for a, b in spans]))
+    repeats_nothing = PieceRuns(np.empty(0, dtype=np.uint64), (0, 0))
+    for i, most in enumerate(shown):
+        text = most.text
+        body, size = bodies[i][selection.unit] or 1, len(text) or 1
+        sentences = offered[i] or Sentences(spans=((0, len(text)),), leans=(0,), worths=(1.0,))
+        spans, first = sentences.spans, selection.firsts[-1]
+        own = sentences.runs or (text_runs([text[a:b] for a, b in spans]) if offered[i] else None)
+        runs.append(own or repeats_nothing)
         selection.owners += [i] * len(spans)
         selection.costs += [-(-body * (b - a) // size) or 1 for a, b in spans]
         selection.worths += sentences.worths
         selection.earned += sentences.earned or [True] * len(spans)
-        selection.noise = max(selection.noise, sentences.noise)
+        selection.by_traits = max(selection.by_traits, sentences.by_traits)
         selection.asked += [first + place for place in sentences.asked]
         selection.structural.update([first + place for place in sentences.structural])
         selection.heads += [first + lean for lean in sentences.leans]
@@ -233,10 +341,8 @@ def build_selection(candidates: Sequence[Candidate], tracker: BudgetTracker) -> 
     link_heads(pool, selection.firsts, selection.heads)
     if len(selection.structural) == len(selection.owners):
         selection.structural.clear()
-    selection.extra, selection.taken = (
-        [0.0] * len(selection.owners),
-        [False] * len(selection.owners),
-    )
+    count = len(selection.owners)
+    selection.extra, selection.taken = [0.0] * count, [False] * count
     selection.many, selection.rights = [0] * len(pool), [0] * len(pool)
     selection.lengths = [b - a for own in runs for a, b in pairwise(own.bounds)]
     selection.runs = repeated_runs(runs, selection.lengths)
@@ -263,19 +369,10 @@ def repeated_runs(runs: Sequence[PieceRuns], lengths: Sequence[int]) -> list[lis
     return [found[a:b] for a, b in pairwise(upto)]
 
 
-def open_to_choice(candidate: Candidate) -> bool:
-    """Whether less than all of it may be shown; a choice that was made stays."""
+def open_sentences(candidate: Candidate) -> Sentences | None:
+    """The sentences to choose from; None where a choice was made already, which stays."""
     shown = candidate.shown
-    return candidate.sentences is not None and (shown is None or shown.kind == "piece")
-
-
-def _single_piece(length: int) -> Sentences:
-    """All of a text as one piece, which repeats nothing."""
-    import numpy as np
-
-    nothing = np.empty(0, dtype=np.uint64)
-    runs = PieceRuns(nothing, (0, 0))
-    return Sentences(spans=((0, length),), leans=(0,), worths=(1.0,), runs=runs)
+    return candidate.sentences if shown is None or shown.kind == "piece" else None
 
 
 def _unit(

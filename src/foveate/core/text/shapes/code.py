@@ -32,15 +32,13 @@ FEWEST_LINES = 4
 LOOKED_AT = 40
 DEEPEST = 40
 
-OPENS = re.compile(
-    r"""[ \t]*+(?:(?:async[ ])?def[ ]\w+\(|class[ ]\w+[(:\s{]|from[ ][\w.]+[ ]import[ ]
+OPENS = r"""(?x:[ \t]*+(?:(?:async[ ])?def[ ]\w+\(|class[ ]\w+[(:\s{]|from[ ][\w.]+[ ]import[ ]
     |import[ ][\w.{*]+
     |(?:export[ ]|public[ ]|private[ ]|protected[ ]|static[ ]|final[ ]|pub[ ])+\w+[ ]
     |func[ ][\w(]|function[ ]?\w*\(|fn[ ]\w+|(?:const|let|var)[ ]\w+[ ]*=|\#include[ ]
     |package[ ][\w.]+|use[ ][\w:]+|impl[ <]|struct[ ]\w+|interface[ ]\w+|@\w+|\#!/
-    |namespace[ ]\w+|[rR]?(?:"{3}|'{3})\w)""",
-    re.VERBOSE,
-)
+    |namespace[ ]\w+|[rR]?(?:"{3}|'{3})(?:\w|(?<=\A"{3}))))"""
+_OPENS = re.compile(OPENS)
 _MARK = re.compile(
     r"[;{}]\s*\Z|:\s*\Z|\)\s*\Z|^\s*(?:return|if|for|while|else|elif|try|except|raise|with|yield|break"
     r"|case|switch|throw|assert|pass|del|print)\b|^\s*(?:\#|//|/\*|\*|@)|[\w\])]\s*(?:[+*/|&-]|:)?=\s*\S"
@@ -86,10 +84,10 @@ class _Block:
 
 def read_code(text: str, start: int) -> ReadResult:
     """The lines from here on, if most of them look like code; to the end of the text."""
-    lines, _ = _lines(text, _behind_string(text, start), LOOKED_AT)
+    lines, _ = _lines(text, start, LOOKED_AT)
     lines = _join_strings(text, lines) if lines else []
     marked = sum(bool(_MARK.search(text[a:b])) for a, b in lines)
-    openings = sum(bool(OPENS.match(text, a, b)) for a, b in lines)
+    openings = sum(bool(_OPENS.match(text, a, b)) for a, b in lines)
     looked = len(lines)
     if looked < FEWEST_LINES or openings < 1 or 10 * (marked + openings) < 7 * looked:
         return ReadResult(None, max(line_end(text, start) + 1, start + 1))
@@ -131,13 +129,6 @@ def _lines(text: str, start: int, most: int = sys.maxsize) -> tuple[list[Span], 
             lines.append((at, end))
         at = end + 1
     return lines, max(at, start + 1)
-
-
-def _behind_string(text: str, start: int) -> int:
-    """The line behind the string that a file begins with, which is no code to judge it by."""
-    quotes = _QUOTES.search(text, start, start + 4)
-    close = text.find(quotes.group(), quotes.end()) if quotes else -1
-    return line_end(text, close) + 1 if close >= 0 else start
 
 
 def _join_strings(text: str, lines: list[Span]) -> list[Span]:

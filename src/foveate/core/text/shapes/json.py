@@ -1,8 +1,9 @@
 """JSON and JSON Lines, read leniently: a cut end, NaN, single quotes and lone parts are no errors.
 
-Nothing is evaluated; one pass over the tokens finds where values begin and end. Elements of a list
-of records are units and are not cut, unless one is longer than `LONGEST_RECORD`; longer values are
-opened, and what is in them leans on the key and bracket that open them, which is its path.
+Nothing is evaluated; one pass finds where values begin and end. `Writer` makes units of values, of
+those that XML and YAML have too: elements of a list of records are units and are not cut, unless
+one is longer than `LONGEST_RECORD`; longer values are opened, and what is in them leans on the key
+and bracket that open them, which is its path.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 
 from foveate.core.text.sentences import unit_spans
-from foveate.core.text.shapes.shape import ReadResult, Shape, ShapeBuilder
+from foveate.core.text.shapes.shape import ReadResult, Shape, ShapeBuilder, line_end
 from foveate.core.types import Span
 
 LONGEST_RECORD = 4_000
@@ -21,7 +22,7 @@ LONGEST_VALUE = 400
 LONGEST_ROOT = 1_200
 """Characters; a single object up to that many is one record."""
 LONGEST_STRING = 1_200
-"""Characters; a longer text between tags is read by its sentences."""
+"""Characters; a longer text between tags or behind a key is read by its sentences."""
 SCALARS = 80
 """Characters; so much of a list of numbers or words is one unit."""
 DEEPEST = 40
@@ -34,23 +35,25 @@ FEWEST_KEYS = 2
 FEWEST_RECORDS = 2
 FEWEST_MEMBERS = 3
 
-_TOKEN = re.compile(
-    r"""\s*+(?:
-        (?P<string>"(?:[^"\\]++|\\.)*+"|'(?:[^'\\\n]++|\\.)*+')
-      | (?P<open>[{\[]) | (?P<close>[}\]]) | (?P<comma>,) | (?P<colon>:)
-      | (?P<bare>[^\s"'{}\[\],:]++)
-      | (?P<torn>["'])
-      | (?P<end>\Z))""",
+_STRING = r"""(?:"(?:[^"\\]++|\\.)*+"|'(?:[^'\\\n]++|\\.)*+')"""
+_VALUE = re.compile(
+    rf"""\s*+(?P<key>(?P<quoted>{_STRING})\s*+:|[^\s"'{{}}\[\],:]++\s*+:(?!/))?\s*+
+    (?:(?P<open>[{{\[])|(?P<string>{_STRING})|(?P<bare>[^\s"'{{}}\[\],:]++)|(?P<torn>"|'[^'\n]*+\Z))?""",
     re.VERBOSE | re.DOTALL,
 )
+_AFTER = re.compile(r"\s*+([,}\]])")
 _RESUMES = re.compile(r"[}\]]\s*+,?\s*+(?=[{\[]\s*+[\"'{\[])")
+INLINE = re.compile(r"\{\s*\"|\[\s*[\[{]")
 _INK = re.compile(r"\S")
 _PAIR = {"{": "}", "[": "]"}
 
 
 @dataclass(slots=True)
 class Node:
-    """A value from its key, if it has one, to its end; `inner` are a container's values."""
+    """A value from its key, if it has one, to its end; `inner` are a container's values.
+
+    `bracket`: of a list or an object. `cut`: the text ends in it.
+    """
 
     start: int
     end: int = -1
@@ -74,24 +77,26 @@ class Node:
 
 def read_json(text: str, start: int) -> ReadResult:
     """JSON values from here on, one after another; commas between them are allowed."""
-    scan = _Scan(text, start)
-    scan.run()
-    root = scan.root
-    size = root.end - start
+    root, at, keys, is_list = _scan(text, start)
     ends = not _INK.search(text, root.end)
-    whole = size >= SHORTEST or (ends and not _INK.search(text, 0, start))
-    is_long = ends and size >= LONGEST_VALUE and '"' in text[start : start + SHORTEST]
-    if not whole or (scan.keys < FEWEST_KEYS and not is_long and not _is_grid(root)):
-        return ReadResult(None, max(scan.at, start + 1))
-    builder = ShapeBuilder()
-    writer = Writer(text, builder)
-    writer.write(root)
-    if not builder.starts:
-        return ReadResult(None, max(scan.at, start + 1))
-    lines = len(root.inner) > 1 and not scan.commas
-    name = "json lines" if lines else "json"
-    shape = builder.shape(text, name, root.end, head=writer.open, broken=scan.broken)
-    return ReadResult(shape, max(scan.at, start + 1))
+    whole = root.size >= SHORTEST or (ends and not _INK.search(text, 0, start))
+    is_long = ends and root.size >= LONGEST_VALUE and '"' in text[start : start + SHORTEST]
+    if not root.inner or not whole or (keys < FEWEST_KEYS and not is_long and not _is_grid(root)):
+        return ReadResult(None, max(at, start + 1))
+    name = "json lines" if len(root.inner) > 1 and not is_list else "json"
+    return ReadResult(Writer(text).shape(root, name), max(at, start + 1))
+
+
+def read_inline(text: str, start: int) -> ReadResult:
+    """JSON behind other words of its line, up to the end of a line."""
+    opening = INLINE.search(text, start)
+    if opening is None:
+        return ReadResult(None, start + 1)
+    shape, stop = read_json(text, opening.start())
+    if shape is None or shape.end - shape.start < SHORTEST:
+        return ReadResult(None, stop)
+    rest = text[shape.end : line_end(text, shape.end)].strip(" \t.;)`'\"")
+    return ReadResult(None if rest else shape, stop)
 
 
 def resume_json(text: str) -> Shape | None:
@@ -111,119 +116,62 @@ def _is_grid(root: Node) -> bool:
     )
 
 
-class _Scan:
-    """One pass over the tokens; ends where they stop being JSON."""
+def _scan(text: str, start: int) -> tuple[Node, int, int, bool]:
+    """The values from here on, up to what cannot stand there.
 
-    def __init__(self, text: str, start: int) -> None:
-        self.text = text
-        self.at = start
-        self.root = Node(start, start)
-        self.stack = [self.root]
-        self.keys = 0
-        self.commas = False
-        self.broken = False
-        self._key = -1  # where the key stands whose value comes next
-        self._scalar: Span | None = None
-
-    def run(self) -> None:
-        """Read until the end, or until a token that cannot stand there."""
-        match = _TOKEN.match
-        while True:
-            token = match(self.text, self.at)
-            kind = token.lastgroup if token else "end"
-            if token is None or kind == "end":
-                break
-            a, b = token.span(kind or 0)
-            if kind == "torn":
-                if self.text[a] == '"' or self.text.find("'", a + 1) < 0:
-                    b = len(self.text)  # nothing closes it
-                if len(self.stack) > 1 and b == len(self.text):
-                    self._scalar, self.at = (a, b), b
-                break
-            if not self._take(kind or "", a, b):
-                break
-            self.at = b
-        self._add_scalar()
-        open_ones = self.stack[1:]
-        self.broken = bool(open_ones)
-        for node in reversed(open_ones):
-            node.end, node.cut = self.at, True
-        if self.root.inner:
-            self.root.end = max(self.root.end, self.at if open_ones else self.root.inner[-1].end)
-
-    def _take(self, kind: str, a: int, b: int) -> bool:
-        """Whether the token can stand there."""
-        if kind == "open":
-            return self._open(a)
-        if kind == "close":
-            return self._close(a, b)
-        if kind == "comma":
-            self._add_scalar()
-            if len(self.stack) == 1:
-                self.commas, self.root.end = True, b
-            return bool(self.root.inner)
-        inside = len(self.stack) > 1
-        if kind == "colon":
-            if self._scalar is None or self._key >= 0:
-                return False
-            quoted = self.text[self._scalar[0]] in "\"'"
-            self.keys += quoted
-            self._key, self._scalar = self._scalar[0], None
-            return quoted or inside
-        if self._scalar is not None or (not inside and kind == "bare" and self._key < 0):
-            return False
-        self._scalar = (a, b)
-        return True
-
-    def _open(self, at: int) -> bool:
-        if self._scalar is not None:
-            return False
-        keyed = self._key >= 0
-        node = Node(self._key if keyed else at, -1, self.text[at], keyed)
-        self._key = -1
-        self.stack[-1].inner.append(node)
-        self.stack.append(node)
-        return True
-
-    def _close(self, at: int, end: int) -> bool:
-        self._add_scalar()
-        if len(self.stack) == 1:
-            self.root.end = end
-            return bool(self.root.inner)
-        if _PAIR[self.stack[-1].bracket] != self.text[at]:
-            return False
-        self.stack.pop().end = end
-        return True
-
-    def _add_scalar(self) -> None:
-        """Add a value that no bracket follows to its container."""
-        if self._scalar is not None:
-            inside = len(self.stack) > 1
-            if inside or self._key >= 0:
-                keyed = self._key >= 0
-                start = self._key if keyed else self._scalar[0]
-                self.stack[-1].inner.append(Node(start, self._scalar[1], "", keyed))
-            self._scalar = None
-        self._key = -1
+    How far the text was read, how many keys have quotation marks, and whether a comma stands
+    between values of the first level.
+    """
+    root = Node(start, start)
+    stack, at, keys, is_list = [root], start, 0, False
+    while (value := _VALUE.match(text, at)) and (kind := value.lastgroup):
+        if len(stack) == 1 and not (value["open"] or value["quoted"]):
+            at = len(text) if value["torn"] else at
+            break
+        first = value.start("key" if value["key"] else kind)
+        keys += bool(value["quoted"])
+        at = len(text) if value["torn"] else value.end(kind)  # nothing closes it
+        node = Node(first, at, value["open"] or "", keyed=bool(value["key"]))
+        stack[-1].inner.append(node)
+        if node.bracket:
+            stack.append(node)
+        while after := _AFTER.match(text, at):
+            if after[1] == ",":
+                is_list |= len(stack) == 1
+            elif len(stack) > 1:
+                if _PAIR[stack[-1].bracket] != after[1]:
+                    break
+                stack.pop().end = after.end()
+            at = after.end()
+        if after or (at == node.end and not node.bracket and len(stack) > 1):
+            break  # a bracket that does not match, or two values side by side
+    for node in reversed(stack[1:]):
+        node.end, node.cut = at, True
+    root.cut = len(stack) > 1
+    root.end = at if root.inner else start
+    return root, at, keys, is_list
 
 
 class Writer:
-    """Writes the units of values into a builder; `open`: what opens the value the text ends in."""
+    """Makes units of values; `open`: the unit that opens what the text ends in, -1 for none."""
 
-    def __init__(self, text: str, builder: ShapeBuilder) -> None:
+    def __init__(self, text: str) -> None:
         self.text = text
-        self.builder = builder
+        self.builder = ShapeBuilder()
         self.lists = False
         self.is_alone = False  # whether nothing else is in the text
-        self.open = -1  # the unit that opens what the text ends in
+        self.open = -1
 
-    def write(self, root: Node) -> None:
-        """All units of the values that stand side by side."""
+    def shape(self, root: Node, name: str, *, columns: int = 0) -> Shape:
+        """All units of the values that stand side by side in the root."""
         self.lists = has_record_list(root)
-        self.is_alone = not (
-            _INK.search(self.text, 0, root.start) or _INK.search(self.text, root.end)
-        )
+        before, behind = _INK.search(self.text, 0, root.start), _INK.search(self.text, root.end)
+        self.is_alone = not (before or behind)
         self._inner(root, -1, 0)
+        self.builder.starts[0] = min(self.builder.starts[0], root.start)
+        return self.builder.shape(
+            self.text, name, root.end, head=self.open, columns=columns, broken=root.cut
+        )
 
     def _inner(self, node: Node, head: int, depth: int) -> None:
         listed = node.is_record_list()
@@ -266,7 +214,7 @@ class Writer:
 
     def _value(self, node: Node, head: int) -> None:
         first = self.builder.add(node.start, head)
-        if self.text[node.start] != "<" or node.size <= LONGEST_STRING:
+        if node.size <= LONGEST_STRING or self.text[node.start] in "\"'{[":
             return  # strings are read through by `strings.py`
         for a, _ in unit_spans(self.text, (node.start, node.end), "paragraph")[1:]:
             self.builder.add(a, first)

@@ -63,7 +63,7 @@ class Shape(NamedTuple):
 
 _MARKED = re.compile(r"#{1,6}[ \t]")
 _TORN_TAG = re.compile(r"\s*+<[^<>]*+\Z")
-_WITH_HEADINGS = ("code", "indented", "log")
+_WITH_HEADINGS = ("code", "dialogue", "indented", "log")
 """Shapes in which headings or comments stand between units."""
 TABLES = ("csv", "html table", "markdown table", "rows", "tsv")
 
@@ -119,7 +119,7 @@ class ShapeBuilder:
         """The units as a shape that ends there."""
         starts = [line_start(text, at) for at in self.starts]
         for n in range(len(starts) - 1 if name in _WITH_HEADINGS else 0):
-            is_apart = name == "log"  # an entry may have lines like comments
+            is_apart = name in ("dialogue", "log")  # which may hold lines like comments
             starts[n + 1] = _above_headings(text, starts[n], starts[n + 1], is_apart=is_apart)
         bounds = [*starts, end]
         spans = []

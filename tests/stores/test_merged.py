@@ -3,16 +3,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import replace
 from threading import Event
 
-import psycopg
 import pytest
 
 from foveate.stores import open_store
-from foveate.stores.postgres import contents
-from foveate.stores.postgres.connect import connection_settings, parse_url
-from foveate.stores.postgres.postings import MERGE, PLACE_BYTES, ROW_BYTES, PostingsCache
+from foveate.stores.sql import postings
 from foveate.testing.store_corpus import change_entry, corpus, fill
 from store_urls import opened
 
@@ -27,27 +23,31 @@ def answers(store) -> list[object]:
     return [*found, store.state_root(), store.state_root(principals=("red",))]
 
 
-def row_count(url: str) -> int:
+def row_count(store) -> int:
     """Rows of postings."""
-    with psycopg.connect(**connection_settings(parse_url(url))) as connection:
-        query = f'SELECT count(*) FROM "{parse_url(url).schema}".postings'
-        (found,) = connection.execute(query).fetchone()
+    with store._read_transaction() as database:
+        ((found,),) = database.rows("SELECT count(*) FROM {s}.postings")
         return found
 
 
-@pytest.mark.parametrize("places", [30, ROW_BYTES // PLACE_BYTES])
+SQL = pytest.mark.parametrize(
+    "new_url", ["sqlite", pytest.param("postgresql", marks=pytest.mark.server)], indirect=True
+)
+
+
+@SQL
+@pytest.mark.parametrize("places", [30, postings.PLACES_PER_ROW])
 def test_merged_postings_lose_and_gain_documents(
-    new_schema: Callable[[], str], monkeypatch, places: int
+    new_url: Callable[[], str], monkeypatch, places: int
 ):
     """T4, T5, D3: rows of several documents answer as rows of one, whatever leaves or comes."""
-    monkeypatch.setattr(contents, "MERGE", MERGE.replace(str(ROW_BYTES), str(places * PLACE_BYTES)))
-    url, plain = new_schema(), new_schema()
-    with closing(opened(url)) as store, closing(opened(plain)) as other:
+    monkeypatch.setattr(postings, "PLACES_PER_ROW", places)
+    with closing(opened(new_url())) as store, closing(opened(new_url())) as other:
         for each in (store, other):
             fill(each, ENTRIES)
-        before = row_count(url)
+        before = row_count(store)
         store.compact()
-        assert row_count(url) < before
+        assert row_count(store) < before
         assert answers(store) == answers(other)
         for step in range(3):
             for each in (store, other):
@@ -62,7 +62,7 @@ def test_merged_postings_lose_and_gain_documents(
         for entry in ENTRIES:
             store.delete(entry.document.id)
         store.compact()
-        assert row_count(url) == 0
+        assert row_count(store) == 0
         assert store.check().findings == ()
 
 
@@ -77,7 +77,7 @@ def test_who_searches_while_postings_are_merged_sees_no_change(new_schema: Calla
         def read() -> int:
             times = 0
             while not over.is_set():
-                reader._context = replace(reader._context, cache=PostingsCache())
+                reader._context.cache.clear()
                 assert answers(reader) == expected
                 times += 1
             return times

@@ -1,32 +1,19 @@
-"""The units of a pool as search terms and words, read in one pass.
-
-A term is cut to its first letters, so that "filmed" meets "film" and German compounds meet their
-heads: truncation does as well as stemming over European languages (McNamee and Mayfield 2004).
-
-`unit_terms` is the plain definition of a unit's terms; tests hold the arrays to it.
-"""
+"""The words of units as numbers: search terms, and runs of words by which a repeat is known."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
-from operator import mul
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from foveate.core.text.terms import (
-    ALPHABET,
-    STEM,
-    document_terms,
-    keys,
-    query_terms,
-    split_compounds,
-)
+from foveate.core.text.terms import ALPHABET, STEM, compound_places, split_compounds
 from foveate.core.text.word_arrays import (
     BREAK,
     POWERS,
     WordArrays,
     batches,
     mix,
-    number_of,
     read_words,
     sum_letters,
 )
@@ -42,14 +29,12 @@ if TYPE_CHECKING:
 
 GRAM = 5
 """Words; a run of that many that was said before is a repeat."""
-COMMON = 0.2
-"""A word in that share of all units, or more, is common."""
 _A, _E, _I, _O, _S, _U, _Y = map(ord, "aeiosuy")
 # Odd numbers, as good as random: what a run's words are multiplied with.
 FACTORS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93, 1)
 
 
-class UnitIndex(NamedTuple):
+class UnitWords(NamedTuple):
     """Units in order, as numbers.
 
     `terms`: of the cut terms, unit after unit, and `sizes`: how many a unit has; `words`: of the
@@ -62,28 +47,25 @@ class UnitIndex(NamedTuple):
     widths: Counts
 
 
-def index_units(units: Sequence[str]) -> UnitIndex:
-    """The index of these texts of units."""
+def read_units(units: Sequence[str]) -> UnitWords:
+    """The words of these texts of units."""
     import numpy as np
 
     none = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)
-    parts = [UnitIndex(*none, *none)]
+    parts = [UnitWords(*none, *none)]
     for first, last in batches(units):
-        parts.append(_index_batch(units[first:last]))
-    return UnitIndex(*map(np.concatenate, zip(*parts, strict=True)))
+        parts.append(_read_batch(units[first:last]))
+    return UnitWords(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-def _index_batch(units: Sequence[str]) -> UnitIndex:
+def _read_batch(units: Sequence[str]) -> UnitWords:
     import numpy as np
 
-    joined = BREAK.join(units)
-    if len(split_compounds(joined)) > len(joined):
-        units = [*map(split_compounds, units)]
-    found = read_words(units, ALPHABET)
+    found = read_words(_with_parts_of_names(units), ALPHABET)
     widths = np.diff(found.firsts)
     terms = _term_numbers(found)
     if not len(found.unspaced):
-        return UnitIndex(terms, widths, found.numbers, widths)
+        return UnitWords(terms, widths, found.numbers, widths)
     # Of two characters that make a term, each is a term, too.
     pairs = found.unspaced[found.ends[found.unspaced] - found.starts[found.unspaced] > 1]
     starts = found.starts[pairs]
@@ -93,7 +75,19 @@ def _index_batch(units: Sequence[str]) -> UnitIndex:
     whose = found.bounds.searchsorted(single, side="right") - 1
     order = np.argsort(np.concatenate((owners, whose)), kind="stable")
     sizes = widths + np.bincount(whose, minlength=len(widths))
-    return UnitIndex(np.concatenate((terms, alone))[order], sizes, found.numbers, widths)
+    return UnitWords(np.concatenate((terms, alone))[order], sizes, found.numbers, widths)
+
+
+def _with_parts_of_names(units: Sequence[str]) -> Sequence[str]:
+    """The units with the parts of each camelCase name behind it; few have any."""
+    places = [*compound_places(BREAK.join(units))]
+    if not places:
+        return units
+    starts = [*accumulate((len(unit) + 1 for unit in units[:-1]), initial=0)]
+    found = [*units]
+    for n in {bisect_right(starts, at) - 1 for at in places}:
+        found[n] = split_compounds(found[n])
+    return found
 
 
 def _term_numbers(words: WordArrays) -> Numbers:
@@ -120,11 +114,6 @@ def _term_numbers(words: WordArrays) -> Numbers:
     return mix(total)
 
 
-def unit_terms(unit: str) -> list[int]:
-    """The numbers of a unit's terms, in any order: the definition of `UnitIndex.terms`."""
-    return [number_of(term[:STEM]) for term in document_terms(unit)]
-
-
 def runs_of(words: Numbers, widths: Counts) -> PieceRuns:
     """The runs of words of each unit; `words` of all units, of which each has `widths`."""
     import numpy as np
@@ -146,32 +135,7 @@ def runs_of(words: Numbers, widths: Counts) -> PieceRuns:
     return PieceRuns(runs[places < np.repeat(counts, widths)], bounds)
 
 
-def unit_runs(words: Sequence[int]) -> list[int]:
-    """The runs of one unit's words; a shorter unit is one run: the definition of `runs_of`."""
-    runs = [words[n : n + GRAM] for n in range(max(len(words) - GRAM + 1, min(len(words), 1)))]
-    return [sum(map(mul, run, FACTORS)) % (1 << 64) for run in runs]
-
-
 def text_runs(texts: Sequence[str]) -> PieceRuns:
     """The runs of words of each text, as one unit."""
-    index = index_units(texts)
-    return runs_of(index.words, index.widths)
-
-
-def title_keys(title: str) -> tuple[str, ...]:
-    """The distinct terms of a title, in order; single letters left out."""
-    found = dict.fromkeys(keys(document_terms(title)))
-    return tuple(key for key in found if len(key) > 1 or not key.isascii())
-
-
-def query_keys(query: str) -> tuple[str, ...]:
-    """The distinct terms that are asked for, cut, without stop words."""
-    return tuple(dict.fromkeys(keys(query_terms(query))))
-
-
-def query_words(query: str) -> tuple[str, ...]:
-    """The first term that each of `query_keys` was cut from."""
-    found: dict[str, str] = {}
-    for term in query_terms(query):
-        found.setdefault(term[:STEM], term)
-    return tuple(found.values())
+    found = read_units(texts)
+    return runs_of(found.words, found.widths)
