@@ -35,7 +35,7 @@ class Oracle:
         self.newest = options.prefer == "newest"
         self.threshold = Fraction(str(options.threshold or THRESHOLDS[options.method]))
         self.pool = [c for c in candidates if c.origin != "supplement"]
-        reader = SentenceCache("en", tuple)
+        reader = SentenceCache("en")
         self.texts = {c.id: ComparedText(c, reader) for c in self.pool}
         self.words = {c.id: set(split_words(c.text)) for c in self.pool}
         self.heavy = {c.id: {*weights(split_words(c.text))} for c in self.pool}

@@ -19,7 +19,7 @@ TEXTS = st.lists(st.sampled_from(["a", "b", "c", "d", "not", "5", "the"]), max_s
 
 def beside(mine, theirs, language="en"):
     """Whether the second text says all that the first one says."""
-    reader = SentenceCache(language, tuple)
+    reader = SentenceCache(language)
     one, other = (ComparedText(candidate(text), reader) for text in (mine, theirs))
     return one.is_said_by(other)
 

@@ -21,12 +21,11 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 
-from foveate.core.stages.dedup.similarity import Elements, Features
 from foveate.core.text.facts import extract_facts, polarity_mark
 from foveate.core.text.sameness import has_in_order, has_same_facts, swaps_parties
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.text.word_weight import bound_facts, numeral, said_words, weights
-from foveate.core.text.words import SHINGLE_SIZE, split_words
+from foveate.core.text.words import SHINGLE_SIZE, split_words, word_runs
 from foveate.core.types import Candidate
 
 NEARBY = 8
@@ -99,10 +98,9 @@ def _ends(sentence: Sentence) -> tuple[str, ...]:
 class SentenceCache(dict[str, Sentence]):
     """The sentences of a pool; one that stands in several texts is read once."""
 
-    def __init__(self, language: str, elements: Elements) -> None:
+    def __init__(self, language: str) -> None:
         super().__init__()
         self.language = language
-        self.elements = elements
         self.weights_of = _WordWeights()
 
     def __missing__(self, text: str) -> Sentence:
@@ -134,10 +132,14 @@ class ComparedText:
         return frozenset(chain.from_iterable(each))
 
     @cached_property
-    def features(self) -> Features:
-        """What the similarity compares."""
-        elements = frozenset(self._cache.elements(self.whole.words))
-        return Features(elements, self.candidate.chunk.embedding)
+    def words(self) -> frozenset[str]:
+        """The distinct words."""
+        return frozenset(self.whole.words)
+
+    @cached_property
+    def triples(self) -> frozenset[tuple[str, ...]]:
+        """The distinct runs of three words."""
+        return frozenset(word_runs(self.whole.words))
 
     @cached_property
     def sentences(self) -> dict[str, Sentence]:

@@ -32,13 +32,16 @@ from foveate.core.request import Request
 from foveate.core.stages.dedup.candidate_pairs import CandidatePairs, find_candidate_pairs
 from foveate.core.stages.dedup.compared_text import ComparedText, SentenceCache
 from foveate.core.stages.dedup.merge_sources import Copy, merge_sources
-from foveate.core.stages.dedup.similarity import SIMILARITIES, Method, Threshold
+from foveate.core.stages.dedup.similarity import Threshold, containment, cosine, jaccard
 from foveate.core.types import Candidate, Number, Step, rank
 
+Method = Literal["jaccard", "containment", "semantic"]
 Prefer = Literal["score", "newest"]
 
 LEAST_SHARE = Threshold(0.1)
 """The share of a text's word triples that any other text has that it leaves for."""
+WORDS_AGREE = Threshold(0.5)
+"""The share of all words that texts with like vectors have in common."""
 NEAREST = 16
 """Texts that one is compared with in full."""
 THRESHOLDS: dict[Method, float] = {"jaccard": 0.9, "containment": 0.8, "semantic": 0.92}
@@ -102,7 +105,7 @@ def near_copies(
     share = threshold if options.method == "containment" else LEAST_SHARE
     pairs = find_candidate_pairs([candidate.chunk.text for candidate in pool], share)
     meets = {*pairs.partners, *chain.from_iterable(pairs.partners.values()), *pairs.crowd}
-    cache = SentenceCache(language, SIMILARITIES[options.method].elements)
+    cache = SentenceCache(language)
     texts = {n: ComparedText(pool[n], cache) for n in meets}
     stay = _Staying(options, threshold, pairs)
     copies: dict[str, Copy] = {}
@@ -120,11 +123,10 @@ class _Staying:
     """The texts that stay so far, in order of preference, and which of them another leaves for."""
 
     def __init__(self, options: DedupNear, threshold: Threshold, pairs: CandidatePairs) -> None:
-        self._between = SIMILARITIES[options.method].between
         self._threshold = threshold
         self._pairs = pairs
         self._newest = options.prefer == "newest"
-        self._by_size = options.method == "containment"
+        self._method = options.method
         self._versions = self._newest and options.method != "semantic"
         self._texts: list[ComparedText] = []
         self._places: dict[int, int] = {}
@@ -133,7 +135,7 @@ class _Staying:
 
     def preference(self, text: ComparedText) -> tuple[object, ...]:
         """Sorts texts: the first is the one to keep."""
-        size = len(text.features.elements) if self._by_size else 0
+        size = len(text.triples) if self._method == "containment" else 0
         time = -_changed_at(text.candidate) if self._newest else 0
         return (time, -len(text.weights), -size, rank(text.candidate))
 
@@ -155,8 +157,8 @@ class _Staying:
             is_version = self._versions and _are_versions(text.candidate, other.candidate)
             if not is_version and not text.weights <= other.weights:
                 continue
-            similarity = self._between(text.features, other.features, self._threshold)
-            if similarity is None:
+            similarity = self._similarity(text, other)
+            if not similarity:
                 continue
             self.compared += 1
             asked += 1
@@ -165,6 +167,16 @@ class _Staying:
             if asked == NEAREST:
                 break
         return None
+
+    def _similarity(self, one: ComparedText, other: ComparedText) -> float:
+        """0 if it does not reach the threshold."""
+        if self._method == "containment":
+            return containment(one.triples, other.triples, self._threshold)
+        if self._method == "jaccard":
+            return jaccard(one.words, other.words, self._threshold)
+        mine, theirs = one.candidate.chunk.embedding, other.candidate.chunk.embedding
+        agree = jaccard(one.words, other.words, WORDS_AGREE)
+        return cosine(mine, theirs, self._threshold) if agree else 0.0
 
 
 def _changed_at(candidate: Candidate) -> int:

@@ -7,23 +7,20 @@ semantic     cosine of the embeddings; half of all words must be shared too
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from fractions import Fraction
 from math import sqrt
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from foveate.core.errors import BadInput
-from foveate.core.text.words import shingles
-from foveate.core.types import Vector
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Method: TypeAlias = Literal["jaccard", "containment", "semantic"]
-Elements: TypeAlias = Callable[[tuple[str, ...]], tuple[Any, ...]]
-"""What of a text's words is counted, each once."""
+    from foveate.core.types import Vector
+
 LARGEST = 1 << 15
 """The largest number of a vector in whole numbers; a cosine moves by less than 0.001."""
 
@@ -55,40 +52,32 @@ class Threshold:
         return need // self._whole + 1 if self.strict else -(-need // self._whole)
 
 
-class Features(NamedTuple):
-    """What of a text is compared: the distinct elements, and the embedding."""
-
-    elements: frozenset[Any]
-    vector: Vector | None
-
-
-class Similarity(NamedTuple):
-    """What of a text is counted, and the similarity of two, or None if it is too small."""
-
-    elements: Elements
-    between: Callable[[Features, Features, Threshold], float | None]
+def jaccard(mine: AbstractSet[Any], theirs: AbstractSet[Any], threshold: Threshold) -> float:
+    """The share of all words that both have; 0 if it does not reach the threshold."""
+    shared = len(mine & theirs)
+    union = len(mine) + len(theirs) - shared
+    return shared / union if shared and threshold.is_reached(shared, union) else 0.0
 
 
-def _jaccard(one: Features, other: Features, threshold: Threshold) -> float | None:
-    shared = len(one.elements & other.elements)
-    union = len(one.elements) + len(other.elements) - shared
-    return shared / union if shared and threshold.is_reached(shared, union) else None
+def containment(mine: AbstractSet[Any], theirs: AbstractSet[Any], threshold: Threshold) -> float:
+    """The share of `mine` that the other has; 0 if it does not reach the threshold."""
+    shared = len(mine & theirs)
+    return shared / len(mine) if shared and threshold.is_reached(shared, len(mine)) else 0.0
 
 
-def _containment(one: Features, other: Features, threshold: Threshold) -> float | None:
-    shared, whole = len(one.elements & other.elements), len(one.elements)
-    return shared / whole if shared and threshold.is_reached(shared, whole) else None
+def cosine(mine: Vector | None, theirs: Vector | None, threshold: Threshold) -> float:
+    """The cosine; 0 if it does not reach the threshold or a vector is missing or zero.
 
-
-def _cosine(one: Features, other: Features, threshold: Threshold) -> float | None:
-    if _jaccard(one, other, WORDS_AGREE) is None or one.vector is None or other.vector is None:
-        return None
-    if len(one.vector) != len(other.vector):
-        lengths = sorted((len(one.vector), len(other.vector)))
+    Raises `BadInput` for vectors of different lengths, and for numbers that are not finite.
+    """
+    if mine is None or theirs is None:
+        return 0.0
+    if len(mine) != len(theirs):
+        lengths = sorted((len(mine), len(theirs)))
         raise BadInput(f"vectors of different lengths: {lengths}", field="embedding")
-    mine, theirs = whole_numbers(one.vector), whole_numbers(other.vector)
-    product, square = int(mine @ theirs), int(mine @ mine) * int(theirs @ theirs)
-    return product / sqrt(square) if threshold.is_reached_by_root(product, square) else None
+    one, other = whole_numbers(mine), whole_numbers(theirs)
+    product, square = int(one @ other), int(one @ one) * int(other @ other)
+    return product / sqrt(square) if threshold.is_reached_by_root(product, square) else 0.0
 
 
 def whole_numbers(vector: Vector) -> NDArray[np.int64]:
@@ -99,12 +88,3 @@ def whole_numbers(vector: Vector) -> NDArray[np.int64]:
         raise BadInput("the vector holds a value that is not finite", field="embedding")
     found: NDArray[np.int64] = np.rint(given / (largest or 1.0) * LARGEST).astype(np.int64)
     return found
-
-
-WORDS_AGREE = Threshold(0.5)
-"""The Jaccard similarity that the words of texts with like vectors must have."""
-SIMILARITIES: Mapping[Method, Similarity] = {
-    "jaccard": Similarity(tuple, _jaccard),
-    "containment": Similarity(shingles, _containment),
-    "semantic": Similarity(tuple, _cosine),
-}
