@@ -40,8 +40,7 @@ EXCEPTIONS = {
     # the core
     "core/request.py Offer": "a level of the recipe's option `offer`, which is stored",
     "core/contracts.py shown": "a public method of formats, as in core/formats and core/render.py",
-    "core/stages/dedup/triples.py _pairs": "pairs of candidates",
-    "core/stages/dedup/compared_texts.py words": "the words of a text",
+    "core/stages/dedup/compared_text.py words": "the words of a sentence",
     "core/text/terms.py fold": "case folding",
     "core/text/word_arrays.py _pairs": "pairs of words",
     "core/text/words.py fold": "case folding",

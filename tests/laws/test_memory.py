@@ -48,7 +48,6 @@ SHORT_ENTRIES = {
     "providers/tokenizers/counts.py": "4 tokenizers' counts, each a bounded cache",
     "providers/tokenizers/huggingface.py": "8 tokenizers, which the operator names",
     "providers/tokenizers/openai.py": "the fingerprints of 16 tokenizers",
-    "core/stages/dedup/resolve_duplicates.py": "64 pairs of numbers",
     "core/text/word_weight.py": "16,384 words of at most 64 characters",
     "core/render.py": "64 renderers, whose labels have at most 80 characters",
     "core/text/word_arrays.py": "the classes of all characters for two alphabets, and 64 powers",

@@ -24,10 +24,8 @@ from foveate.core.stages.supplement import SupplementGate
 from foveate.testing.stages import check_stage
 
 NEAR = [
-    DedupNear(method=method, prefer=prefer, guard=guard, threshold=0.6)
-    for method, prefer, guard in product(
-        ("jaccard", "containment", "semantic"), ("score", "newest"), (True, False)
-    )
+    DedupNear(method=method, prefer=prefer, threshold=0.6)
+    for method, prefer in product(("jaccard", "containment", "semantic"), ("score", "newest"))
 ]
 STAGES = [
     *(make() for make in BUILTIN.values()),

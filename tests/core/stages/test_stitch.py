@@ -13,7 +13,6 @@ from foveate.core.errors import BadOption
 from foveate.core.seal import content_hash
 from foveate.core.stages import stitch as module
 from foveate.core.stages.stitch import Stitch
-from foveate.core.text.profile import holding_profiles
 from foveate.core.types import Candidate, Chunk, Decision, Duplicate, Part, Rendition
 from foveate.testing.fakes import candidate, request
 from foveate.testing.strategies import CutDocument, candidates, cut_documents
@@ -306,22 +305,6 @@ def test_a_negative_minimum_is_refused():
     """X1: the error names the option and the value."""
     with pytest.raises(BadOption, match="stitch: min_overlap is -1"):
         Stitch(min_overlap=-1)
-
-
-@holding_profiles
-def test_a_passage_is_put_together_once(monkeypatch):
-    """The same pieces under other scores are the same passage: its text is made once."""
-    made, asked = module._merge_texts, []
-    monkeypatch.setattr(module, "_merge_texts", lambda run: asked.append(run) or made(run))
-    pool = [("The orchard is old. ", 0), ("It bears plums.", 20)]
-    one, two = (
-        stitched(*(piece(text, n, at, score) for n, (text, at) in enumerate(pool)))
-        for score in (0.3, 0.7)
-    )
-
-    assert one[0].text == two[0].text == "The orchard is old. It bears plums."
-    assert one[0].chunk.content_hash == content_hash(one[0].text)
-    assert len(asked) == 1
 
 
 def test_where_a_piece_stands_is_asked_once(monkeypatch):

@@ -9,12 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.core.stages.compress.unit_words import read_units
-from foveate.core.stages.dedup.resolve_duplicates import Threshold
-from foveate.core.stages.dedup.triples import compute_signatures, shingled_text
 from foveate.core.text import word_arrays
 from foveate.core.text.terms import document_terms, keys
 from foveate.core.text.word_arrays import batches, number_of, read_words
-from foveate.core.text.words import ALPHABET, shingles, split_words
+from foveate.core.text.words import ALPHABET, split_words
 from foveate.testing.strategies import texts
 
 ODD = [
@@ -53,32 +51,6 @@ def test_terms_are_those_of_the_definition(units: list[str]) -> None:
         assert Counter(terms[at : at + size]) == Counter(map(number_of, keys(document_terms(unit))))
         at += size
     assert at == len(terms)
-
-
-@given(st.lists(st.one_of(texts(), st.sampled_from(ODD)), max_size=5), st.sampled_from([0.3, 1.0]))
-def test_signatures_hold_the_distinct_triples(found: list[str], value: float) -> None:
-    """S4, D1: as many as the text has, the same alone and among others; `runs` has them all."""
-    threshold = Threshold(value)
-    for text, signature in zip(found, compute_signatures(found, threshold), strict=True):
-        alone = compute_signatures([text], threshold)[0]
-        triples = shingles(split_words(text))
-
-        assert len(set((signature.runs >> 32).tolist())) == len(signature.whole)
-        assert len(set(signature.runs.tolist())) == len(triples)
-        assert signature.length == len(split_words(text))
-        assert signature.whole.tolist() == sorted(signature.whole.tolist())
-        for name in ("whole", "runs"):
-            assert getattr(signature, name).tolist() == getattr(alone, name).tolist()
-        assert signature.least == alone.least == threshold.least(len(triples))
-        assert shingled_text(text, signature.runs).whole.tolist() == (
-            shingled_text(text).whole.tolist()
-        )
-
-
-def test_numbers_are_the_same_everywhere() -> None:
-    """D1: a number follows from the letters alone, not from the process that reads them."""
-    found = compute_signatures(["the same triples everywhere"], Threshold(0.8))[0]
-    assert found.whole.tolist() == [2998293768, 3390062063]
 
 
 @pytest.mark.parametrize("size", [1, 7, 10_000])

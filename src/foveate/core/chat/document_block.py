@@ -219,7 +219,7 @@ def _find_sent_copies(sent: Mapping[str, SentBlock], inputs: Inputs) -> dict[str
         elif isinstance(stage, DedupNear) and stage.method != "semantic" and fresh and chunks:
             top = max(c.score for c in fresh)
             old = [Candidate(chunk=chunk, score=top) for chunk in chunks.values()]
-            copies, _ = near_copies([*old, *fresh], stage)
+            copies, _ = near_copies([*old, *fresh], stage, inputs.language)
             for c in fresh:
                 copy = copies.get(c.id)
                 if copy is not None and copy.by in chunks:

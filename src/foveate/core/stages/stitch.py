@@ -23,7 +23,6 @@ from typing import ClassVar, NamedTuple, TypeAlias, TypeVar
 from foveate.core.errors import BadOption
 from foveate.core.grouping import place_in_document
 from foveate.core.request import Request
-from foveate.core.text.profile import text_profile
 from foveate.core.types import Candidate, Chunk, Decision, Duplicate, Part, Step
 
 _BREAK = "\n\n"
@@ -194,24 +193,13 @@ def build_passage(run: list[JoinedPiece]) -> Candidate:
     start = _document_offset(run[0][0].candidate.chunk) if exact else None
     chunk = replace(
         run[0][0].candidate.chunk,
-        text=_cached_passage_text(run),
+        text=_merge_texts(run),
         start=start,
         end=None if start is None else start + length,
         embedding=None,
     )
     pieces = [piece.candidate for piece, _ in run]
     return _build_candidate(pieces, chunk, tuple(parts), tuple(duplicates))
-
-
-def _cached_passage_text(run: list[JoinedPiece]) -> str:
-    """The run's text; kept with the first piece's content hash, for the same pieces come again."""
-    first, *others = run
-    known = text_profile(first[0].candidate.chunk.content_hash)
-    key = tuple([(p.candidate.chunk.content_hash, joint.back, joint.glue) for p, joint in others])
-    found = known.passages.get(key)
-    if found is None:
-        found = known.passages[key] = _merge_texts(run)
-    return found
 
 
 def _merge_texts(run: list[JoinedPiece]) -> str:

@@ -28,14 +28,12 @@ class Profile:
     """The parts that are computed so far.
 
     `sanitised`: the text without hidden characters (None: it has none), and the counts. `bodies`:
-    the text in the context for each way of writing it; None: unchanged. `passages`: joined texts
-    that begin with it. `shapes`: its records, tables and logs, and the readers of other packages
-    that looked for them too.
+    the text in the context for each way of writing it; None: unchanged. `shapes`: its
+    records, tables and logs, and the readers of other packages that looked for them too.
     """
 
     sanitised: tuple[str | None, Mapping[str, int]] | None = None
     bodies: dict[Callable[[str], str], HashedText | None] = field(default_factory=dict)
-    passages: dict[tuple[tuple[str, int, str], ...], str] = field(default_factory=dict)
     shapes: tuple[Any, Any] | None = None
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.stages.dedup.resolve_duplicates import Threshold
-from foveate.core.stages.dedup.semantic import quantise
+from foveate.core.stages.dedup.candidate_pairs import _triples, find_candidate_pairs
+from foveate.core.stages.dedup.similarity import Threshold, whole_numbers
+from foveate.core.text.words import shingles, split_words
 
 VALUES = st.floats(0.01, 1.0)
 
@@ -27,32 +29,61 @@ def test_a_threshold_counts_in_fractions(value, strict, part, whole):
 
 
 @pytest.mark.parametrize("dimensions", [1, 2, 64, 384, 3072])
-def test_rows_are_whole_numbers_that_keep_the_cosine(dimensions):
-    """D1: whole numbers whose products float32 holds exactly; a cosine moves by less than 0.001."""
-    import numpy as np
-
+def test_vectors_in_whole_numbers_keep_the_cosine(dimensions):
+    """D1: whole numbers, whose products are exact in any order; a cosine moves by under 0.001."""
     vectors = np.random.default_rng(0).standard_normal((20, dimensions))
     vectors[1] = 0
     vectors[1, 0] = 1e-30
-    rows, squares = quantise([*vectors, None, np.zeros(dimensions)])
-    lengths = np.sqrt((vectors * vectors).sum(1))
-    lengths[1] = 1e-30
-    exact = vectors @ vectors.T / np.outer(lengths, lengths)
-    root = np.sqrt(squares[:20])
+    rows = np.array([whole_numbers(vector) for vector in vectors])
+    scaled = vectors / np.abs(vectors).max(1, keepdims=True)
+    roots = np.sqrt((scaled * scaled).sum(1)), np.sqrt((rows * rows).sum(1))
+    exact, found = (a @ a.T / np.outer(b, b) for a, b in zip((scaled, rows), roots, strict=True))
 
-    assert rows.dtype == np.float32
-    assert squares.max() < 2**24
-    assert squares[20:].tolist() == [0, 0]
-    assert (rows == np.rint(rows)).all()
-    assert np.abs(rows[:20] @ rows[:20].T / np.outer(root, root) - exact).max() < 0.001
+    assert rows.dtype == np.int64
+    assert np.abs(found - exact).max() < 0.001
+    assert not whole_numbers(np.zeros(dimensions)).any()
 
 
-def test_products_that_float32_could_round_are_made_in_float64():
-    """D1: where rounding up makes rows longer than 2**12, sums may pass 2**24 and float64 holds."""
-    import numpy as np
+TEXTS = st.lists(
+    st.lists(st.sampled_from("abcd"), max_size=8).map(" ".join), min_size=1, max_size=9
+)
 
-    rows, squares = quantise([np.ones(100_000)])
 
-    assert rows.dtype == np.float64
-    assert squares.tolist() == [100_000 * 13**2]
-    assert squares[0] >= 2**24
+@given(
+    texts=TEXTS,
+    value=st.sampled_from([0.1, 0.5, 0.8, 1.0]),
+    frequent=st.sampled_from([2, 4, 64]),
+    many=st.sampled_from([1, 1 << 21]),
+)
+def test_pairs_are_those_that_counting_finds(texts, value, frequent, many):
+    """S4: triples in more texts than `FREQUENT` make no pair, however many are counted at once."""
+    share = Threshold(value)
+    runs = [set(shingles(split_words(text))) for text in texts]
+    rare = [{run for run in own if sum(run in other for other in runs) <= frequent} for own in runs]
+    least = [share.least(len(own)) for own in runs]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("foveate.core.stages.dedup.candidate_pairs.FREQUENT", frequent)
+        patch.setattr("foveate.core.stages.dedup.candidate_pairs.MANY", many)
+        found = find_candidate_pairs(texts, share)
+
+    partners = {
+        i: [
+            n
+            for n in range(len(texts))
+            if n != i and len(rare[i] & rare[n]) >= max(least[i] - len(runs[i] - rare[i]), 1)
+        ]
+        for i in range(len(texts))
+    }
+    assert {i: sorted(own) for i, own in found.partners.items()} == {
+        i: own for i, own in partners.items() if own
+    }
+    assert found.crowd == {
+        i for i in range(len(texts)) if runs[i] and len(runs[i] - rare[i]) >= least[i]
+    }
+
+
+def test_the_pairs_are_the_same_everywhere():
+    """D1: a triple's number follows from its letters alone, not from the process that reads it."""
+    numbers = _triples(["the same triples everywhere"])[0] >> np.uint64(32)
+
+    assert numbers.tolist() == [2998293768, 3390062063]

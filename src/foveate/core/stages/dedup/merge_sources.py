@@ -21,26 +21,6 @@ class Copy:
     numbers: Mapping[str, Number]
 
 
-def _without_own_images(
-    candidates: tuple[Candidate, ...], copies: Mapping[str, Copy]
-) -> Mapping[str, Copy]:
-    if not copies:
-        return copies
-    found = {
-        c.chunk.id: {image.reference for image in images_of(c.chunk.metadata)}
-        for c in candidates
-        if c.chunk.metadata and IMAGES in c.chunk.metadata
-    }
-    if not found:
-        return copies
-    none: set[str] = set()
-    return {
-        own: copy
-        for own, copy in copies.items()
-        if found.get(own, none) <= found.get(copy.by, none)
-    }
-
-
 def merge_sources(
     candidates: tuple[Candidate, ...],
     copies: Mapping[str, Copy],
@@ -52,21 +32,17 @@ def merge_sources(
 
     A copy with an image that the text which stays does not have is no copy, and stays too.
     """
-    notes, copies = notes or {}, _without_own_images(candidates, copies)
-    if not copies:
-        return Step(candidates=candidates, notes=notes)
+    images = {c.chunk.id: _images(c) for c in candidates} if copies else {}
+    copies = {own: copy for own, copy in copies.items() if images[own] <= images[copy.by]}
     groups: dict[str, list[Candidate]] = {copy.by: [] for copy in copies.values()}
-    involved = [c for c in candidates if c.chunk.id in copies or c.chunk.id in groups]
-    involved.sort(key=rank)
-    for candidate in involved:
-        copy = copies.get(candidate.chunk.id)
-        if copy is not None:
-            groups[copy.by].append(candidate)
     stay: dict[str, Candidate] = {}
     decisions: list[Decision] = []
-    for candidate in involved:
-        own = candidate.chunk.id
-        copy = copies.get(own)
+    involved = [c for c in candidates if c.chunk.id in copies or c.chunk.id in groups]
+    for candidate in sorted(involved, key=rank):
+        if copy := copies.get(candidate.chunk.id):
+            groups[copy.by].append(candidate)
+    for candidate in sorted(involved, key=rank):
+        own, copy = candidate.chunk.id, copies.get(candidate.chunk.id)
         if copy is None:
             stay[own] = _corroborated(candidate, groups[own])
             decisions.append(_changed(candidate, stay[own], len(groups[own])))
@@ -79,8 +55,15 @@ def merge_sources(
     return Step(
         candidates=tuple([stay.get(c.chunk.id, c) for c in candidates if c.chunk.id not in copies]),
         decisions=tuple(decisions),
-        notes=notes,
+        notes=notes or {},
     )
+
+
+def _images(candidate: Candidate) -> set[str]:
+    metadata = candidate.chunk.metadata
+    if not metadata or IMAGES not in metadata:
+        return set()
+    return {image.reference for image in images_of(metadata)}
 
 
 def _corroborated(kept: Candidate, copies: list[Candidate]) -> Candidate:
