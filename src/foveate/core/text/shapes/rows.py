@@ -93,6 +93,8 @@ def read_delimited(text: str, start: int) -> ReadResult:
         return ReadResult(None, end + 1)
     coming = _rows(text, start, delimiter)
     first, found, torn = next(coming), list[Row](), False
+    if len(first.cells) < PAIR:
+        return ReadResult(None, max(first.stop, start) + 1)
     row: Row | None = first
     while row is not None and len(row.cells) == len(first.cells):
         found.append(row)
@@ -107,7 +109,7 @@ def read_delimited(text: str, start: int) -> ReadResult:
             if torn or (following is not None and len(following.cells) == len(first.cells)):
                 found.append(row)
                 row = following
-    if len(first.cells) < PAIR or not _is_table(found[:LOOKED_AT], delimiter):
+    if not _is_table(found[:LOOKED_AT], delimiter):
         return ReadResult(None, max(first.stop, start) + 1)
     builder = ShapeBuilder()
     names, columns = add_rows(builder, found, (), guesses=True)
