@@ -97,7 +97,7 @@ SILENT = {"HAYSTACK_TELEMETRY_ENABLED": "False"}
 
 # What a bare `import foveate` must not pull in.
 HEAVY = {
-    "asyncio", "cachetools", "charset_normalizer", "concurrent", "http",
+    "asyncio", "charset_normalizer", "concurrent", "http",
     "importlib.metadata", "logging", "markdown_it", "multiprocessing", "numpy", "pandas",
     "pathspec", "polars", "pyarrow", "pydantic", "ray", "requests", "rich", "selectolax",
     "sentencex", "snowballstemmer", "socket", "sqlite3", "ssl", "subprocess", "tempfile",

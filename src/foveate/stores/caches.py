@@ -2,81 +2,96 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections import Counter
+from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
+from foveate.core.bounded_cache import BoundedCache
 from foveate.core.errors import BadOption, MissingExtra, UnknownName
 from foveate.ports import Cache, CacheStats
 
 if TYPE_CHECKING:
-    from cachetools import LRUCache
     from redis import Redis
 
 
 MEGABYTE = 1_000_000
 
 
-class MemoryCache:
-    """Least recently used entries go first; `megabytes`: of keys and values. Safe for threads."""
+class _CountedCache(ABC):
+    """A cache that counts its answers. Safe for threads."""
 
-    def __init__(self, megabytes: int) -> None:
-        try:
-            from cachetools import LRUCache
-        except ImportError:
-            raise MissingExtra("cachetools", "cache") from None
-        self._entries: LRUCache[str, bytes] = LRUCache(megabytes * MEGABYTE, getsizeof=len)
+    _failures: tuple[type[Exception], ...] = ()
+
+    def __init__(self) -> None:
         self._lock = Lock()
-        self._hits = self._misses = 0
+        self._answers = Counter[str]()
 
     def get(self, key: str) -> bytes | None:
-        """The value of the key, or None."""
+        """The value of the key; None if it is missing, or cannot be had."""
+        try:
+            found = self._load(key)
+        except self._failures:
+            self._count("errors")
+            return None
+        self._count("misses" if found is None else "hits")
+        return found
+
+    def stats(self) -> CacheStats:
+        """Hits, misses and errors since it was opened."""
         with self._lock:
-            found = self._entries.get(key)
-            if found is None:
-                self._misses += 1
-            else:
-                self._hits += 1
-            return found
+            return CacheStats(**self._answers)
+
+    def _count(self, kind: str) -> None:
+        with self._lock:
+            self._answers[kind] += 1
+
+    @abstractmethod
+    def _load(self, key: str) -> bytes | None: ...
+
+
+class MemoryCache(_CountedCache):
+    """Least recently used entries go first; `megabytes`: of keys, values and what they take."""
+
+    def __init__(self, megabytes: int) -> None:
+        super().__init__()
+        most = megabytes * MEGABYTE
+        self._entries = BoundedCache[str, bytes](most, largest=most)
 
     def put(self, key: str, value: bytes) -> None:
         """Keep it; what is larger than all the room is not kept."""
-        with self._lock:
-            if len(value) <= self._entries.maxsize:
-                self._entries[key] = value
+        self._entries.put(key, value)
 
     def stats(self) -> CacheStats:
-        """Hits and misses since it was opened, and what it holds now."""
-        with self._lock:
-            return CacheStats(
-                hits=self._hits,
-                misses=self._misses,
-                entries=len(self._entries),
-                bytes=int(self._entries.currsize),
-            )
+        """The same, and what it holds now."""
+        entries, size = len(self._entries), self._entries.bytes
+        return replace(super().stats(), entries=entries, bytes=size)
 
     def close(self) -> None:
         """Forget everything."""
-        with self._lock:
-            self._entries.clear()
+        self._entries.clear()
+
+    def _load(self, key: str) -> bytes | None:
+        return self._entries.get(key)
 
 
 PREFIX = "foveate:context:"
 TIMEOUT_SECONDS = 0.5  # seconds; a cache that answers later than that costs more than it saves
 
 
-class RedisCache:
-    """Entries under `foveate:context:KEY`, forgotten after `hours`. Safe for threads."""
+class RedisCache(_CountedCache):
+    """Entries under `foveate:context:KEY`, forgotten after `hours`; their bytes are not known."""
 
     def __init__(self, url: str, hours: int) -> None:
+        super().__init__()
         try:
             from redis import Redis, RedisError
         except ImportError:
             raise MissingExtra("redis", "redis") from None
-        self._failures = RedisError
+        self._failures = (RedisError,)
         self._seconds = hours * 3600
-        self._lock = Lock()
-        self._hits = self._misses = self._errors = 0
         try:
             self._server: Redis = Redis.from_url(
                 url, socket_timeout=TIMEOUT_SECONDS, socket_connect_timeout=TIMEOUT_SECONDS
@@ -84,37 +99,20 @@ class RedisCache:
         except ValueError as error:
             raise BadOption(f"cache: the Redis URL cannot be used: {error}") from None
 
-    def get(self, key: str) -> bytes | None:
-        """The value of the key; None if it is missing or the server does not answer."""
-        try:
-            found: Any = self._server.get(PREFIX + key)
-        except self._failures:
-            self._count(errors=1)
-            return None
-        self._count(hits=found is not None, misses=found is None)
-        return found if isinstance(found, bytes) else None
-
     def put(self, key: str, value: bytes) -> None:
         """Keep it for some hours, where the server can."""
         try:
             self._server.set(PREFIX + key, value, ex=self._seconds)
         except self._failures:
-            self._count(errors=1)
-
-    def stats(self) -> CacheStats:
-        """Hits, misses and errors of this process; what the server holds is its own to say."""
-        with self._lock:
-            return CacheStats(hits=self._hits, misses=self._misses, errors=self._errors)
+            self._count("errors")
 
     def close(self) -> None:
         """Close the connections; the entries stay."""
         self._server.close()
 
-    def _count(self, *, hits: int = 0, misses: int = 0, errors: int = 0) -> None:
-        with self._lock:
-            self._hits += hits
-            self._misses += misses
-            self._errors += errors
+    def _load(self, key: str) -> bytes | None:
+        found: Any = self._server.get(PREFIX + key)
+        return found if isinstance(found, bytes) else None
 
 
 SCHEMES = ("memory", "redis", "rediss", "unix")

@@ -90,7 +90,8 @@ def test_memory_forgets_what_was_not_used_longest() -> None:
         True,
         False,
     ]
-    assert (cache.stats().entries, cache.stats().bytes) == (2, 900_000)
+    assert cache.stats().entries == 2
+    assert 900_000 < (cache.stats().bytes or 0) <= 1_000_000
 
 
 def test_two_replicas_share_a_server(server: str) -> None:
