@@ -54,25 +54,32 @@ def serving(protocol: str, behaviour: str = "fine", **options: Any) -> Iterator[
     server = Server(protocol=protocol, behaviour=behaviour, **options)
     ready, loop = Event(), asyncio.new_event_loop()
     tasks: set[asyncio.Task[None]] = set()
+    writers: list[asyncio.StreamWriter] = []
 
-    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        tasks.add(task)
+    async def speak(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             await _one(server, reader, writer)
         writer.close()
         server.left.set()
+
+    def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writers.append(writer)
+        tasks.add(asyncio.ensure_future(speak(reader, writer)))
 
     async def main(stop: asyncio.Event) -> None:
         listener = await asyncio.start_server(connected, "127.0.0.1", 0)
         server.port = listener.sockets[0].getsockname()[1]
         ready.set()
         await stop.wait()
+        own = asyncio.current_task()
+        while others := asyncio.all_tasks() - {own}:  # a connection may be on its way in
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*others, return_exceptions=True)
         listener.close()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        for writer in writers:
+            writer.transport.abort()
+        await asyncio.gather(*(one.wait_closed() for one in writers), return_exceptions=True)
 
     stop = asyncio.Event()
     thread = Thread(target=loop.run_until_complete, args=(main(stop),), daemon=True)

@@ -121,7 +121,8 @@ class ChatModel:
         """The whole answer; raises `ExternalError`."""
         asked = self._build_request(messages, **options)
         *_, reply = self._iterate_sync(asked, whole=True)
-        return _expect_reply(reply)
+        assert isinstance(reply, Reply)
+        return reply
 
     def stream(
         self, messages: Sequence[Message], **options: Unpack[CallOptions]
@@ -156,12 +157,6 @@ class ChatModel:
         return Likelihood(
             mean=min(0.0, fmean(found.logprobs)), tokens=len(found.logprobs), usage=found.usage
         )
-
-    async def acomplete(self, messages: Sequence[Message], **options: Unpack[CallOptions]) -> Reply:
-        """`complete` without blocking the event loop."""
-        asked = self._build_request(messages, **options)
-        found = [item async for item in self._attempts(asked, whole=True)]
-        return _expect_reply(found[-1])
 
     def astream(
         self, messages: Sequence[Message], **options: Unpack[CallOptions]
@@ -270,11 +265,6 @@ async def _close_quietly(pieces: AsyncGenerator[str | Reply, None]) -> None:
             await pieces.aclose()
     except Exception:  # noqa: BLE001, S110
         pass
-
-
-def _expect_reply(last: str | Reply) -> Reply:
-    assert isinstance(last, Reply)
-    return last
 
 
 def _timeout_error(timeout: float) -> ProviderError:

@@ -220,6 +220,11 @@ def import_httpx(extra: str) -> Any:
     return httpx2
 
 
+def is_encrypted(url: str) -> bool:
+    """Whether certificates are needed: loading them takes as long as some answers."""
+    return url.startswith("https:")
+
+
 def base_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """All that is sent beside what any request needs: nothing of it comes from the environment."""
     return {
@@ -279,7 +284,7 @@ def post_json(
     httpx2 = import_httpx("models")
     key = next((headers[name].split()[-1] for name in _KEYS if headers.get(name)), "")
     body, status, found = bytearray(), 0, {}
-    options = {"timeout": timeout, "trust_env": not direct, "verify": not direct}
+    options = {"timeout": timeout, "trust_env": not direct, "verify": is_encrypted(url)}
     try:
         with (
             httpx2.Client(headers=base_headers(headers), **options) as client,

@@ -17,6 +17,7 @@ from foveate.providers.chat.http_client import (
     broken_stream_error,
     check_key_set,
     import_httpx,
+    is_encrypted,
     post_lines,
     protocol_error,
     read_key,
@@ -107,6 +108,7 @@ class HttpProvider(ABC):
             headers=base_headers(self._headers(key)),
             timeout=httpx.Timeout(None, connect=asked.connect),
             trust_env=self.uses_proxy,
+            verify=is_encrypted(self._url),
         ) as client:
             try:
                 async with aclosing(self._stream(Connection(client, key), asked)) as pieces:
