@@ -174,3 +174,9 @@ def test_an_excuse_may_repeat_the_question_and_name_its_source(said):
     """C3: a figure of the question claims nothing, nor does the marker of a source without it."""
     context = assemble("Who built it in 1881?", FOUND, budget=300, recipe="citations")
     assert check_answer(said, context).claims == ()
+
+
+def test_what_a_sentence_of_a_megabyte_says_at_its_end_is_no_refusal():
+    """A14, C3: its beginning is read, and not each word of it beside all others."""
+    assert find_assertion_start("not " * 250_000 + "in the context.") == 0
+    assert find_assertion_start("The context does not say when." + " " * 1_000_000) is None

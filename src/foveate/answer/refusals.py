@@ -68,6 +68,8 @@ _ATTRIBUTION = re.compile(
     rf"\b(?:according to|laut|gemäß|volgens|selon|d['’]après)\b(?: \w+){{0,3}} {_SOURCE}",
     re.IGNORECASE,
 )
+LONGEST = 2_000
+"""Characters of a sentence that are read for it: some words are tried at each place of all."""
 _REST_WORDS = r"(?:[^\w.,;:]+\w+)"
 _SHORT_REST = re.compile(
     rf"{_REST_WORDS}{{0,10}}"
@@ -104,8 +106,8 @@ def find_assertion_start(
     >>> said[find_assertion_start(said) :]
     'it was in 1881.'
     """
-    told = _NOT_TOLD.search(text)
-    found = told or _NOT_KNOWN.search(text)
+    told = _NOT_TOLD.search(text, 0, LONGEST)
+    found = told or _NOT_KNOWN.search(text, 0, LONGEST)
     if found is None or _ATTRIBUTION.search(text):
         return 0
     end = turn = len(text)
