@@ -126,7 +126,8 @@ def _join_units(passage: Passage, scored: Sentences) -> Sentences:
     shapes than tables stay as they are.
     """
     shapes, count, size = passage.shapes, len(scored.spans), len(passage.candidate.chunk.text)
-    if shapes and not (shapes[0].is_table and (shapes[0].start, shapes[0].end) == (0, size)):
+    is_table = shapes and shapes[0].is_table and (shapes[0].start, shapes[0].end) == (0, size)
+    if not count or (shapes and not is_table):
         return scored
     edges = sorted({0, shapes[0].head + 1 if shapes else 0, count})
     groups = [range(a, b) for a, b in pairwise(edges)]
