@@ -344,8 +344,8 @@ def test_a_single_character_opens_no_block() -> None:
     assert any(alone["c"].earned)
 
 
-def test_rows_of_a_table_whose_title_is_asked_for_open_its_block() -> None:
-    """J3 U2: its head alone does not."""
+def test_a_table_whose_title_is_asked_for_is_its_head_and_its_rows() -> None:
+    """J3 U2: the title says nothing about single rows; the head is still there for later chunks."""
     rows = "\n".join(f"| 19{n} | Part {n} | open |" for n in range(70, 76))
     table = f"| Year | Role | Notes |\n|---|---|---|\n{rows}"
     pool = [candidate(f"Ada Byron number {n}.", id=f"b{n}", score=0.9) for n in range(3)]
@@ -353,8 +353,11 @@ def test_rows_of_a_table_whose_title_is_asked_for_open_its_block() -> None:
     pool.append(Candidate(chunk=chunk, score=0.1))
     found = score_sentences(pool, "What did Ada Byron do?").by_candidate["films"]
 
-    assert found.earned == (False, *[True] * 6)
-    assert set(found.leans) == {0}
+    assert [table[a:b].splitlines()[0] for a, b in found.spans] == [
+        "| Year | Role | Notes |",
+        "| 1970 | Part 70 | open |",
+    ]
+    assert (found.earned, found.leans) == ((False, True), (0, 0))
 
 
 def test_rows_without_a_head_are_shown_if_their_title_is_asked_for() -> None:
@@ -366,5 +369,6 @@ def test_rows_without_a_head_are_shown_if_their_title_is_asked_for() -> None:
         pool.append(Candidate(chunk=chunk, score=0.1))
     found = score_sentences(pool, "What did Ada Byron do?").by_candidate
 
-    assert all(found["films"].earned)
+    assert found["films"].spans == ((0, len(rows)),)
+    assert found["films"].earned == (True,)
     assert not any(found["others"].earned)

@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
+from itertools import pairwise
 from math import exp, inf
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
@@ -109,28 +110,38 @@ def score_sentences(
             by_traits=by_traits,
             structural=tuple(sorted(structural[i])),
             earned=tuple(earned[first:after]),
-            words=tuple(table.held[first:after]),
+            words=tuple(table.query_bits[first:after]),
             title_words=p.held,
             set_apart=bool(is_apart[i]),
             asked=tuple([n for n, is_asked in enumerate(is_named[first:after]) if is_asked]),
         )
-        whole = as_one[i] and not p.shapes
-        sentences[p.candidate.chunk.id] = _join_units(p, scored) if whole else scored
+        sentences[p.candidate.chunk.id] = _join_units(p, scored) if as_one[i] else scored
     return ScoredSentences(sentences, separation)
 
 
 def _join_units(passage: Passage, scored: Sentences) -> Sentences:
-    """The text as one piece, for nothing speaks for a part of it."""
-    runs = scored.runs
+    """The text as one piece, for nothing speaks for a part of it.
+
+    The head of a table stays a piece of its own, for rows in later chunks are shown with it; other
+    shapes than tables stay as they are.
+    """
+    shapes, count, size = passage.shapes, len(scored.spans), len(passage.candidate.chunk.text)
+    is_table = shapes and shapes[0].is_table and (shapes[0].start, shapes[0].end) == (0, size)
+    if not count or (shapes and not is_table):
+        return scored
+    edges = sorted({0, shapes[0].head + 1 if shapes else 0, count})
+    groups = [range(a, b) for a, b in pairwise(edges)]
+    starts = [0, *(scored.spans[group[0]][0] for group in groups[1:])]
+    ends = [*(scored.spans[group[-1]][1] for group in groups[:-1]), size]
     return replace(
         scored,
-        spans=((0, len(passage.candidate.chunk.text)),),
-        leans=(0,),
-        worths=(max(scored.worths),),
-        runs=runs and runs._replace(bounds=(runs.bounds[0], runs.bounds[-1])),
-        structural=(),
-        earned=(True,),
-        words=(reduce(or_, scored.words),),
+        spans=tuple(zip(starts, ends, strict=True)),
+        leans=(0,) * len(groups),
+        worths=tuple([max(scored.worths[n] for n in group) for group in groups]),
+        runs=scored.runs and scored.runs._replace(bounds=[scored.runs.bounds[n] for n in edges]),
+        structural=tuple(range(len(groups) - 1)),
+        earned=(*[False] * (len(groups) - 1), True),
+        words=tuple([reduce(or_, [scored.words[n] for n in group]) for group in groups]),
     )
 
 
@@ -148,8 +159,8 @@ def _imports(table: Table) -> list[int]:
                 found.update(first + n for n in import_units(p.candidate.text, shape))
     if not found:
         return []
-    others = reduce(or_, (bits for n, bits in enumerate(table.held) if n not in found), 0)
-    return [n for n in found if not table.held[n] & ~others]
+    others = reduce(or_, (bits for n, bits in enumerate(table.query_bits) if n not in found), 0)
+    return [n for n in found if not table.query_bits[n] & ~others]
 
 
 def _earned(

@@ -96,7 +96,7 @@ class Table:
         return [rarity(len(units), self.units) for units, _ in self.places]
 
     @cached_property
-    def held(self) -> list[int]:
+    def query_bits(self) -> list[int]:
         """By unit, a bit for each term of the query that it holds."""
         held = [0] * self.units
         for t, (units, _) in enumerate(self.places):

@@ -85,7 +85,7 @@ def _with_parts_of_names(units: Sequence[str]) -> Sequence[str]:
         return units
     starts = [*accumulate((len(unit) + 1 for unit in units[:-1]), initial=0)]
     found = [*units]
-    for n in {bisect_right(starts, at) - 1 for at in places}:
+    for n in dict.fromkeys([bisect_right(starts, at) - 1 for at in places]):
         found[n] = split_compounds(found[n])
     return found
 

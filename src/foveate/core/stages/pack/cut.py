@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from foveate.core.renditions import join_chunk_spans, shapes_of
 from foveate.core.text.graphemes import last_word_boundary
@@ -46,17 +46,16 @@ def truncate_candidate(
         spans = [(0, len(text[:end].rstrip()))]
         return join_chunk_spans(candidate.chunk, spans, candidate.parts)
 
-    def is_over(end: int) -> bool:
+    def fits(end: int) -> bool:
         shown, _ = cut_at(end)
         if characters is not None and len(counter.body(shown)) > characters:
-            return True
-        return room is not None and counter.count_uncached(shown) > room
+            return False
+        return room is None or counter.count_uncached(shown) <= room
 
-    fitting = bisect_left(ends, True, key=is_over)
-    end = ends[fitting - 1] if fitting else 0
+    end = _last_that_fits(ends, fits)
     if not is_whole:
         end = last_word_boundary(candidate.text, end)
-        while end > 0 and is_over(end):
+        while end > 0 and not fits(end):
             end = last_word_boundary(candidate.text, end - 1)
     size = len(text[:end].rstrip())
     if not size or size == len(candidate.text):
@@ -80,3 +79,15 @@ def _unit_ends(candidate: Candidate, text: str, language: str) -> list[int]:
 def _first_row(shape: Shape) -> int:
     """Where what is counted begins: the names of columns alone say nothing (SPEC V4)."""
     return min((found.spans[0][0] for found in shape.counted if found.spans), default=shape.start)
+
+
+def _last_that_fits(ends: Sequence[int], fits: Callable[[int], bool]) -> int:
+    """Binary search for the last end that fits; 0 where none does."""
+    low, high = 0, len(ends)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if fits(ends[middle - 1]):
+            low = middle
+        else:
+            high = middle - 1
+    return ends[low - 1] if low else 0
