@@ -268,8 +268,8 @@ def test_the_model_sees_no_more_than_all_readers_do() -> None:
         chunks=(_piece(0, "Open one.", 0), _piece(1, "Secret two.", 10, principals=("few",))),
         counts=(3, 3),
     )
-    (found,) = ModelEnricher(model=model, tokenizer=Simple(), options=BOTH).describe([part])
-    assert found.failure == ""
+    ((found, why),) = ModelEnricher(model=model, tokenizer=Simple(), options=BOTH).describe([part])
+    assert why == ""
     assert "Secret" not in model.prompts[0]
-    assert _asked(found.part.chunks) == [["What of one?"], []]
-    assert found.part.document.summary == "Open one."
+    assert _asked(found.chunks) == [["What of one?"], []]
+    assert found.document.summary == "Open one."
