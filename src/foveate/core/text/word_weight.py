@@ -55,7 +55,7 @@ def weight(word: str) -> str:
     return word
 
 
-_remembered = lru_cache(maxsize=REMEMBERED)(weight)
+remembered_weight = lru_cache(maxsize=REMEMBERED)(weight)
 """For words of up to `MAX_WORD_LENGTH` characters."""
 
 
@@ -69,7 +69,7 @@ def weights(words: Iterable[str]) -> Iterator[str]:
     for word, after in zip_longest(atoms, atoms[1:]):
         heavy = _CONTRACTED.get(word) if after == "t" else None
         if heavy is None:
-            heavy = _remembered(word) if len(word) <= MAX_WORD_LENGTH else weight(word)
+            heavy = remembered_weight(word) if len(word) <= MAX_WORD_LENGTH else weight(word)
         if heavy:
             yield heavy
 
