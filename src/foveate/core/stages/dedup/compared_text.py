@@ -4,7 +4,7 @@ A sentence is said by another if both have the same facts (`text/facts.py`), eac
 same word of weight in both and each negation precedes the same, and either
 
 1. both have the same words of weight (`word_weight.py`), and no two of them changed places around
-   a third: "A sold to B" is not "B sold to A";
+   a third: "A sold to B" is not "B sold to A". Two words alone stand in one order;
 2. or it has fewer, in the same order, from the same first to the same last one. What stands in
    front of a sentence or behind it frames it: "we enter", "it is said that we enter".
 
@@ -73,7 +73,9 @@ class Sentence:
     def is_said_by(self, other: Sentence) -> bool:
         """Whether the other says the same, or the same and more within."""
         if self.bag == other.bag:
-            agrees = not swaps_parties(self.weights, other.weights)
+            agrees = self.weights == other.weights or (
+                len(self.weights) > 2 and not swaps_parties(self.weights, other.weights)
+            )
         else:
             agrees = _ends(self) == _ends(other) and has_in_order(other.weights, self.weights)
         if not agrees or sorted(self.facts) != sorted(other.facts):
