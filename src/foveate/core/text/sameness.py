@@ -24,9 +24,6 @@ Statement: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 _END = re.compile(
     r"[.!?…][\"'”’»)\]*_]*(?=\s|\Z)|;|[；。！？｡؟।۔]|\n[^\S\n]*(?=\n|[-*•#|>+]|\d{1,3}[.)]\s)|(?<!\s)\s*\Z"
 )
-_WHOLE = re.compile(r"[.!?…。！？｡؟।۔][\"'”’»)\]*_]*\s*\Z")
-_TAIL = 64
-"""Characters that are looked at for the end of a sentence."""
 _LINKS = frozenset(
     ("and", "or", "&", "und", "oder", "et", "ou", "y", "o", "e", "en", "of", "и", "или")
 )
@@ -108,34 +105,6 @@ def is_repeated(mine: Iterable[Statement], stated: Collection[Statement]) -> boo
 
 def _holds(whole: tuple[str, ...], part: tuple[str, ...]) -> bool:
     return len(part) < len(whole) and f" {' '.join(part)} " in f" {' '.join(whole)} "
-
-
-def sentence_bounds(text: str) -> tuple[int, ...]:
-    """Between which of its words, by number, sentences of the text end and begin.
-
-    Its beginning and its end are among them, but where it was cut inside a sentence: 0 and as many
-    as it has words.
-
-    >>> sentence_bounds("It runs. Stop it now."), sentence_bounds("of it. Stop it now")
-    ((0, 2, 5), (2,))
-    """
-    bounds, at, words = [0], 0, 0
-    for end in _END.finditer(text):
-        words += len(split_words(text[at : end.end()]))
-        at = end.end()
-        if words > bounds[-1]:
-            bounds.append(words)
-    if _is_cut_before(text):
-        bounds = bounds[1:]
-    return tuple(bounds[:-1] if _is_cut_behind(text) else bounds)
-
-
-def _is_cut_before(text: str) -> bool:
-    return text.lstrip()[:1].islower()
-
-
-def _is_cut_behind(text: str) -> bool:
-    return _WHOLE.search(text[-_TAIL:]) is None
 
 
 def swaps_parties(mine: Sequence[str], theirs: Sequence[str]) -> bool:

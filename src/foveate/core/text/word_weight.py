@@ -55,7 +55,7 @@ def weight(word: str) -> str:
     return word
 
 
-_remembered = lru_cache(maxsize=REMEMBERED)(weight)
+remembered_weight = lru_cache(maxsize=REMEMBERED)(weight)
 """For words of up to `MAX_WORD_LENGTH` characters."""
 
 
@@ -69,28 +69,9 @@ def weights(words: Iterable[str]) -> Iterator[str]:
     for word, after in zip_longest(atoms, atoms[1:]):
         heavy = _CONTRACTED.get(word) if after == "t" else None
         if heavy is None:
-            heavy = _remembered(word) if len(word) <= MAX_WORD_LENGTH else weight(word)
+            heavy = remembered_weight(word) if len(word) <= MAX_WORD_LENGTH else weight(word)
         if heavy:
             yield heavy
-
-
-def says(theirs: Sequence[str], mine: Sequence[str]) -> bool:
-    """Whether `theirs` has all of weight that `mine` has, in its order, and turns nothing else.
-
-    >>> says(["was", "clearly", "approved"], ["was", "approved"])
-    True
-    >>> says(["was", "rejected"], ["was", "approved"]), says(["never", "runs"], ["runs"])
-    (False, False)
-    """
-    if mine == theirs:
-        return True
-    if turning(mine) != turning(theirs):
-        return False
-    rest = _behind(theirs)
-    return all(
-        any(heavy == own and (last == before or not numeral(own)) for before, heavy in rest)
-        for last, own in _behind(mine)
-    )
 
 
 def numeral(word: str) -> bool:
@@ -100,11 +81,6 @@ def numeral(word: str) -> bool:
     (True, False)
     """
     return word[:1].isdigit()
-
-
-def turning(words: Iterable[str]) -> list[str]:
-    """The turning words, in order."""
-    return [turned for word in _atoms(words) if (turned := polarity_mark(word))]
 
 
 def bound_facts(words: Sequence[str]) -> Counter[tuple[str, str]]:
@@ -134,13 +110,6 @@ def said_words(words: Iterable[str]) -> tuple[str, ...]:
     return tuple(
         [known for word in _atoms(words) if (known := polarity_mark(word) or weight(word))]
     )
-
-
-def _behind(words: Iterable[str]) -> Iterator[tuple[str, str]]:
-    before = ""
-    for heavy in weights(words):
-        yield before, heavy
-        before = heavy
 
 
 def _atoms(words: Iterable[str]) -> Iterator[str]:

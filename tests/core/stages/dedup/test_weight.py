@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.text.word_weight import says, turning, weight, weights
+from foveate.core.stages.dedup.compared_text import Sentence
+from foveate.core.text.facts import polarity_mark
+from foveate.core.text.word_weight import weight, weights
 from foveate.core.text.words import split_words
 
 WORDS = st.lists(st.sampled_from(["the", "also", "not", "must", "pump", "pumps", "runs", "5"]))
@@ -77,9 +79,11 @@ def test_other_words_weigh_something_else(one, other):
 def test_how_often_and_which_ones_weigh_something(word):
     """S4: a discount for existing customers is none for customers; Don is somebody."""
     assert weight(word) == word
-    assert not says(
-        split_words("it applies to customers"), split_words(f"it applies to {word} customers")
+    limited, plain = (
+        Sentence(f"it applies to {word} customers"),
+        Sentence("it applies to customers"),
     )
+    assert not limited.is_said_by(plain)
 
 
 def test_a_contracted_verb_is_light_before_its_t_alone():
@@ -105,13 +109,16 @@ def test_a_contracted_verb_is_light_before_its_t_alone():
     ],
 )
 def test_who_says_all_that_the_other_says(theirs, mine, expected):
-    """S4: every word of weight, in order, and nothing turned."""
-    assert says(split_words(theirs), split_words(mine)) == expected
+    """S4, V3: every word of weight, in order, and nothing turned."""
+    assert Sentence(mine).is_said_by(Sentence(theirs)) == expected
 
 
 @given(text=WORDS)
 def test_a_text_says_what_it_says(text):
     """S4: itself, and itself without a light word; turning words have no weight of their own."""
-    assert says(text, text)
-    assert says([w for w in text if weight(w) or turning([w])], text)
+    told = Sentence(" ".join(text))
+    heavy = Sentence(" ".join(w for w in text if weight(w) or polarity_mark(w)))
+
+    assert told.is_said_by(told)
+    assert told.is_said_by(heavy)
     assert not set(weights(text)) & {"not", "must"}

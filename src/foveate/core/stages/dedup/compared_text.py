@@ -4,7 +4,7 @@ A sentence is said by another if both have the same facts (`text/facts.py`), eac
 same word of weight in both and each negation precedes the same, and either
 
 1. both have the same words of weight (`word_weight.py`), and no two of them changed places around
-   a third: "A sold to B" is not "B sold to A";
+   a third: "A sold to B" is not "B sold to A". Two words alone stand in one order;
 2. or it has fewer, in the same order, from the same first to the same last one. What stands in
    front of a sentence or behind it frames it: "we enter", "it is said that we enter".
 
@@ -16,7 +16,7 @@ same, wherever their sentences end.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import chain
@@ -24,8 +24,15 @@ from itertools import chain
 from foveate.core.text.facts import extract_facts, polarity_mark
 from foveate.core.text.sameness import has_in_order, has_same_facts, swaps_parties
 from foveate.core.text.sentences import sentence_spans
-from foveate.core.text.word_weight import bound_facts, numeral, said_words, weights
-from foveate.core.text.words import SHINGLE_SIZE, split_words, word_runs
+from foveate.core.text.word_weight import (
+    PAIR,
+    bound_facts,
+    numeral,
+    remembered_weight,
+    said_words,
+    weights,
+)
+from foveate.core.text.words import MAX_WORD_LENGTH, SHINGLE_SIZE, split_words, word_runs
 from foveate.core.types import Candidate
 
 NEARBY = 8
@@ -63,20 +70,17 @@ class Sentence:
         """The facts, as `extract_facts` orders them."""
         return extract_facts(self.text, self.words)
 
-    @cached_property
-    def bound(self) -> Counter[tuple[str, str]]:
-        """Each number and negation with the word that it goes with."""
-        return bound_facts(self.words)
-
     def is_said_by(self, other: Sentence) -> bool:
         """Whether the other says the same, or the same and more within."""
-        if sorted(self.facts) != sorted(other.facts):
-            return False
         if self.bag == other.bag:
-            agrees = not swaps_parties(self.weights, other.weights)
+            agrees = self.weights == other.weights or (
+                len(self.weights) > 2 and not swaps_parties(self.weights, other.weights)
+            )
         else:
             agrees = _ends(self) == _ends(other) and has_in_order(other.weights, self.weights)
-        return agrees and self.bound == other.bound
+        if not agrees or sorted(self.facts) != sorted(other.facts):
+            return False
+        return not self.facts or bound_facts(self.words) == bound_facts(other.words)
 
     def is_part_of(self, other: Sentence, *, cut_before: bool, cut_behind: bool) -> bool:
         """Whether the other has the sentence as it is, and more only where this one was cut."""
@@ -112,7 +116,11 @@ class _WordWeights(dict[str, tuple[str, ...]]):
     """What a word weighs wherever it stands: 5mg is 5 and mg, and don nothing, for don't."""
 
     def __missing__(self, word: str) -> tuple[str, ...]:
-        found = self[word] = tuple(weights((word, "t")))
+        if word.isalpha() and PAIR < len(word) <= MAX_WORD_LENGTH and word[-1] != "n":
+            heavy = [remembered_weight(word)]
+        else:
+            heavy = [*weights((word, "t"))]
+        found = self[word] = tuple(filter(None, heavy))
         return found
 
 
