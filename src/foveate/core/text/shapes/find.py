@@ -36,36 +36,48 @@ _FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})[^`\n]*")
 class _BuiltIn(NamedTuple):
     """What a line begins with that may open a shape, and what reads it from there.
 
-    `needle`: it may open in the middle of a line, if this stands there.
+    `places`: where in `text[at:end]` it may open. `needle`: it may do so in the middle of a line
+    that has this; such a reader has no `opens`.
     """
 
-    opens: re.Pattern[str]
     read: Callable[[str, int], ReadResult]
+    places: Callable[[str, int, int], Iterable[int]]
+    opens: str = ""
     needle: str = ""
 
 
-def _built_in(opens: str, read: Callable[[str, int], ReadResult]) -> _BuiltIn:
-    return _BuiltIn(re.compile(opens), read)
+def _at_line(opens: str, read: Callable[[str, int], ReadResult]) -> _BuiltIn:
+    match = re.compile(opens).match
+    return _BuiltIn(read, lambda text, at, _: (at,) if match(text, at) else (), opens)
+
+
+def _in_line(
+    needle: str, opens: re.Pattern[str], read: Callable[[str, int], ReadResult]
+) -> _BuiltIn:
+    def places(text: str, at: int, end: int) -> Iterable[int]:
+        return (match.start() for match in opens.finditer(text, at, end))
+
+    return _BuiltIn(read, places, needle=needle)
 
 
 READERS = (
-    _built_in(r"[ \t]*+[{\[\"]", json.read_json),
-    _built_in(rows.OPENS_PIPES, rows.read_pipe_table),
-    _built_in(markup.XML, markup.read_xml),
-    _BuiltIn(markup.TABLE, markup.read_html_table, "<"),
-    _built_in(entries.TRACE, entries.read_trace),
-    _built_in(entries.TURN, entries.read_dialogue),
-    _built_in(entries.ENTRY, entries.read_log),
-    _built_in(indented.OPENS, indented.read_indented),
-    _BuiltIn(json.INLINE, json.read_inline, "{"),
-    _built_in(code.OPENS, code.read_code),
-    _built_in(rows.OPENS, rows.read_delimited),
-    _built_in(rows.OPENS_COLUMN, rows.read_column),
+    _at_line(r"[ \t]*+[{\[\"]", json.read_json),
+    _at_line(rows.OPENS_PIPES, rows.read_pipe_table),
+    _at_line(markup.XML, markup.read_xml),
+    _in_line("<", markup.TABLE, markup.read_html_table),
+    _at_line(entries.TRACE, entries.read_trace),
+    _at_line(entries.TURN, entries.read_dialogue),
+    _at_line(entries.ENTRY, entries.read_log),
+    _at_line(indented.OPENS, indented.read_indented),
+    _in_line("{", json.INLINE, json.read_inline),
+    _at_line(code.OPENS, code.read_code),
+    _at_line(rows.OPENS, rows.read_delimited),
+    _at_line(rows.OPENS_COLUMN, rows.read_column),
 )
 _TABLES = tuple(one for one in READERS if one.read is markup.read_html_table)
 _AT_LINES = [n for n, one in enumerate(READERS) if not one.needle]
 _MAY_OPEN = re.compile(
-    "|".join(f"({re.sub(r'[?]P<who>', '?:', READERS[n].opens.pattern)})" for n in _AT_LINES)
+    "|".join(f"({re.sub(r'[?]P<who>', '?:', READERS[n].opens)})" for n in _AT_LINES)
 )
 """A group for each reader of lines; the first that matches says whom to ask first."""
 ASKED = [
@@ -141,10 +153,9 @@ def _read_line(
 ) -> Shape | None:
     """What the first reader finds in the line; a place that one has passed is left out."""
     for one in readers:
-        places = one.opens.finditer(text, at, end) if one.needle else [one.opens.match(text, at)]
-        for place in places:
-            if place is not None and place.start() >= stops.get(one.read, 0):
-                found, stops[one.read] = one.read(text, place.start())
+        for place in one.places(text, at, end):
+            if place >= stops.get(one.read, 0):
+                found, stops[one.read] = one.read(text, place)
                 if found is not None:
                     return found
     return None
