@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import replace
 
 from foveate import plugins
 from foveate.core.errors import BadInput, BadOption, FoveateError
@@ -60,6 +61,7 @@ def _load(state: AppState) -> None:
         Assembler(options=options).assemble("When does the pump start?", _WARM_UP)
         if shared:
             with state.assembler("default", options) as assembler:
-                assembler.assemble("When does the pump start?")
+                unseen = replace(assembler, observers=None, cache=None)
+                unseen.assemble("When does the pump start?")
     except Exception as error:  # a request says it to its caller, and to the log
         log.warning("not warm at the start: %s", type(error).__name__, exc_info=error)

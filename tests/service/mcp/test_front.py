@@ -109,8 +109,8 @@ def test_a_server_that_hangs_or_cannot_be_started_costs_its_own_calls_alone():
 def test_a_server_may_be_an_address(service):
     """A11: streamable HTTP, here the service's own tools beside a program's."""
     url = f"docs={service.base_url.join('/mcp')}"
-    with fronted(url, command("boat"), task="assemble a context") as agent:
-        assert "assemble" in names(agent)
+    with fronted(url, command("boat"), task="list the documents") as agent:
+        assert "list_documents" in names(agent)
         asked = {"query": "How far?", "candidates": [{"text": "Open it to one bar."}]}
         found = agent.call("assemble", **asked)
         assert "one bar" in said(found)[0]
