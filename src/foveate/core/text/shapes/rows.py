@@ -94,7 +94,7 @@ def read_delimited(text: str, start: int) -> ReadResult:
     coming = _rows(text, start, delimiter)
     first, found, torn = next(coming), list[Row](), False
     row: Row | None = first
-    while row is not None and len(row.cells) == len(first.cells):
+    while row is not None and row.cells and len(row.cells) == len(first.cells):
         found.append(row)
         row = next(coming, None)
         if len(found) == LOOKED_AT and not _is_table(found, delimiter):
