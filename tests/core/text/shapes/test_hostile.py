@@ -52,7 +52,7 @@ HOSTILE = {
     "speakers": "Ada: a?\nBen: b.\n" * 40 + "No one said more.\n" * 100,
     "minified": "var a=function(){return{b:[1,2,3],c:'d'}};" * 100,
     "blank": " \n\t\n" * 100,
-    "tabs alone": "Gates\r\n\t\t\r\n\r\n\t\n\r\n" * 20,
+    "tabs alone": "The gates of the hall are shut.\n" + "\t\n" * 20 + "\n" * 20,
     "other line ends": "id,note,n\r\n" + "A,b,1\r\n" * 20,
     "no characters": "\x00\x01{\x02[\n" * 50,
 }
