@@ -52,7 +52,7 @@ HOSTILE = {
     "speakers": "Ada: a?\nBen: b.\n" * 40 + "No one said more.\n" * 100,
     "minified": "var a=function(){return{b:[1,2,3],c:'d'}};" * 100,
     "blank": " \n\t\n" * 100,
-    "tabs alone": "\t\t\n" * 30,
+    "tabs alone": "The gates of the hall are shut.\n" + "\t\t\n" * 20 + "\n" * 20,
     "blank rows between rows": "a\tb\n1\t2\n" + "\t\n" * 30 + "3\t4\n" * 5,
     "other line ends": "id,note,n\r\n" + "A,b,1\r\n" * 20,
     "no characters": "\x00\x01{\x02[\n" * 50,

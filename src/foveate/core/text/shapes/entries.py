@@ -106,7 +106,7 @@ def _entries(text: str, start: int, begins: re.Pattern[str]) -> tuple[list[Span]
     while at < len(text) and far <= FARTHEST:
         end = line_end(text, at)
         if text[at:end].strip():
-            is_first = begins.match(text, at, end) is not None
+            is_first = not lines or begins.match(text, at, end) is not None
             firsts += [len(lines)] * is_first
             far = 0 if is_first else far + (not text[at].isspace())
             lines.append((at, end))

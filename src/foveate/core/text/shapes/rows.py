@@ -96,7 +96,7 @@ def read_delimited(text: str, start: int) -> ReadResult:
     if len(first.cells) < PAIR:
         return ReadResult(None, max(first.stop, start) + 1)
     row: Row | None = first
-    while row is not None and len(row.cells) == len(first.cells):
+    while row is not None and row.cells and len(row.cells) == len(first.cells):
         found.append(row)
         row = next(coming, None)
         if len(found) == LOOKED_AT and not _is_table(found, delimiter):
