@@ -35,6 +35,8 @@ _CONTRACTED |= {"haven": "have", "hadn": "had", "couldn": "could", "wouldn": "wo
 _CONTRACTED |= {"don": "", "doesn": "", "didn": "", "mustn": "", "shouldn": ""}
 _GLUED = re.compile(r"\d+|\D+")
 _SPACELESS = "\u0e00"
+_RULER = re.compile(r"([^\w\s])\1{2,}")
+"""A line drawn with signs, below a heading or between parts."""
 PAIR = 2  # characters of a script without spaces
 _LEAST = 4  # letters that a plural must leave
 _NO_PLURALS = frozenset(("arms", "customs", "damages", "glasses", "goods", "grounds", "securities"))
@@ -46,7 +48,7 @@ def weight(word: str) -> str:
     >>> weight("connections") == weight("connection"), weight("the"), weight("approved")
     (True, '', 'approved')
     """
-    if word in _LIGHT or polarity_mark(word):
+    if word in _LIGHT or polarity_mark(word) or _RULER.fullmatch(word):
         return ""
     if not word.isalpha() or word >= _SPACELESS:
         return word
