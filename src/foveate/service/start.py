@@ -61,7 +61,9 @@ def _load(state: AppState) -> None:
         Assembler(options=options).assemble("When does the pump start?", _WARM_UP)
         if shared:
             with state.assembler("default", options) as assembler:
-                unseen = replace(assembler, observers=None, cache=None, reranker=None, compressor=None)
+                unseen = replace(
+                    assembler, observers=None, cache=None, reranker=None, compressor=None
+                )
                 unseen.assemble("When does the pump start?")
     except Exception as error:  # a request says it to its caller, and to the log
         log.warning("not warm at the start: %s", type(error).__name__, exc_info=error)

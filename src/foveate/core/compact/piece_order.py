@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from foveate.core.compact.telling_lines import value_form
 from foveate.core.stages.compress.features import BEFORE_FIRST, COMMON_IDENTIFIER, FEW_HOLDERS
+from foveate.core.stages.compress.score import LOGS
 from foveate.core.stages.compress.table import rarity
 from foveate.core.text.shapes.shape import Shape
 from foveate.core.text.terms import document_terms, keys, query_terms
@@ -26,8 +27,6 @@ MOST_CLUES = 40
 """Words of the question and of the call's arguments by which pieces are weighed."""
 TELLING = 0.5
 """Of the best piece's weight; few pieces with so much are what is asked for."""
-LOGS = ("log", "traceback")
-"""The shapes whose lines may lean on an entry."""
 OF_ENTRY = 0.5
 """What a line of an entry is worth beside it; the exception three quarters."""
 ASKED, MATCHED, ERROR, END, REST = range(5)

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import pairwise
-from math import exp, inf
+from math import exp, inf, log
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -54,6 +54,10 @@ BEST_CHUNKS = 3
 _LIGHT = frozenset().union(*STOP_WORDS.values())
 """Stop words of any language. Of the words of a query, they count last."""
 _FROM_SCORES = ("score", "place")
+LOGS = ("log", "traceback")
+"""The shapes whose lines may lean on an entry."""
+OF_ENTRY = 0.5
+"""What a line of an entry is worth beside it: a question asks for the entry, in other words."""
 
 
 class ScoredSentences(NamedTuple):
@@ -86,6 +90,7 @@ def score_sentences(
     named = identified(table, query)
     # a unit of which half is in a chunk belongs to it; of one that ends there, the chunk says less
     logs = words + scores + separation.gain * (2 * table.inside).clip(max=1.0) + named
+    _raise_lines(table, logs)
     top = logs.max(initial=-np.inf)
     # Rounded: the last digits of a logarithm are not the same on every machine.
     worths = [*map(exp, np.round(logs - top, 9).tolist())]
@@ -143,6 +148,21 @@ def _join_units(passage: Passage, scored: Sentences) -> Sentences:
         earned=(*[False] * (len(groups) - 1), True),
         words=tuple([reduce(or_, [scored.words[n] for n in group]) for group in groups]),
     )
+
+
+def _raise_lines(table: Table, logs: Numbers) -> None:
+    """Let the lines of a log's entry, such as a traceback, be worth `OF_ENTRY` of it at least."""
+    for p in table.passages:
+        for shape in p.shapes:
+            if shape.name not in LOGS:
+                continue
+            first = p.first + bisect_left(p.units.spans, shape.spans[0])
+            entries: list[int] = []
+            for n, lean in enumerate(shape.leans):
+                entries.append(n if lean == n else entries[lean])
+                if lean < n:
+                    least = logs[first + entries[n]] + log(OF_ENTRY)
+                    logs[first + n] = max(logs[first + n], least)
 
 
 def _imports(table: Table) -> list[int]:
