@@ -23,6 +23,7 @@ FERRY = (
     "Bring a coat."
 )
 GARDEN = "The botanical garden closes at dusk. Its greenhouse holds four hundred orchids."
+PARK = "The paths of the park lead past beds of many kinds of tulips. " * 40
 
 
 def context(format_="numbered", cite="agent-session", budget=400):
@@ -32,7 +33,7 @@ def context(format_="numbered", cite="agent-session", budget=400):
         {"id": "f1", "text": FERRY, "source": "ferry.md", "score": 0.8, "document_id": "ferry"},
         {"id": "g1", "text": GARDEN, "source": "garden.md", "score": 0.7, "document_id": "garden"},
         {"id": "m2", "text": MUSEUM, "source": "copy.md", "score": 0.2, "document_id": "copy"},
-        {"id": "long", "text": GARDEN * 40, "source": "long.md", "score": 0.1, "document_id": "l"},
+        {"id": "long", "text": PARK, "source": "long.md", "score": 0.1, "document_id": "l"},
     ]
     query = "When does the museum open, and how often does the ferry leave?"
     return assemble(query, found, budget=budget, recipe=cite, format=format_)

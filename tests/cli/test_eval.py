@@ -216,8 +216,8 @@ def test_thresholds_show_what_they_would_drop(run, chunks):
 
     assert (ran.code, ran.err) == (0, "")
     assert "jaccard: 6 chunks" in ran.out
-    assert "c4 for c6" in ran.out
-    assert "dropped  The pump starts at one bar. Clean its filter every spring." in ran.out
+    assert "c6 for c4" in ran.out
+    assert "dropped  The pump starts at one bar. Also clean its filter every spring." in ran.out
 
 
 def test_thresholds_as_json_over_a_file_and_a_store(run, chunks, tmp_path):

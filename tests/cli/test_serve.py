@@ -71,12 +71,12 @@ def test_a_store_that_cannot_be_opened_is_said_with_its_own_advice(run, monkeypa
     assert "--create" not in other
 
 
-@pytest.mark.parametrize("command", ["serve", "mcp"])
-def test_a_missing_package_names_the_extra(run, monkeypatch, command):
+@pytest.mark.parametrize(("command", "package"), [("serve", "pydantic_settings"), ("mcp", "mcp")])
+def test_a_missing_package_names_the_extra(run, monkeypatch, command, package):
     """The refusal says what to install."""
     for name in [name for name in sys.modules if name.startswith("foveate.service")]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "pydantic_settings", None)
+    monkeypatch.setitem(sys.modules, package, None)
     ran = run(command)
     assert ran.code == 5
     assert f"foveate[{command}]" in ran.err

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foveate import BadInput, BadOption, Context, Session, assemble, converse, proceed
-from foveate.answer.places import citable_blocks
 from foveate.core import formats, stages
 from foveate.core.assemble import assemble as assemble_inputs
 from foveate.core.candidates import candidates_from_items
@@ -497,14 +496,3 @@ def test_a_context_with_images_is_read_back_from_json():
     assert record["blocks"][0]["images"] == [PLAN]
     assert "images" not in record["blocks"][1]
     assert Context.from_dict(record).blocks[0].images == context.blocks[0].images
-
-
-def test_a_page_that_a_provider_cites_is_found_beside_its_caption():
-    """C2: the line of an image is no part of the document, and moves no place in it."""
-    given_ = found(PLAN, start=100)
-    context = assemble(QUESTION, given_, budget=9_000, format="anthropic-document")
-    (first, _) = citable_blocks(context)
-    start = first.text.index("built")
-
-    assert first.document_spans(start, start + 5) == ((113, 118),)
-    assert first.document_spans(len(first.text) - 4, len(first.text)) == ()

@@ -59,6 +59,8 @@ class RequestOptions:
 
     def __init__(self, settings: Settings) -> None:
         self.recipes = _load_recipes(settings)
+        if settings.recipe not in self.recipes:
+            plugins.recipe(settings.recipe)  # says whose plugin is broken
         self._default_recipe = _check_name("recipe", settings.recipe, self.recipes)
         self.recipe_parts = _allowed_parts(plugin_stages=settings.plugin_stages)
         self.formats: Mapping[str, Callable[..., Format]] = plugins.component_registry().formats

@@ -156,7 +156,7 @@ def test_two_tables_in_one_text_have_their_own_headers() -> None:
 
 @pytest.mark.parametrize("error", ["ValueError: no such account: tx_9f3a", "__main__.Refused"])
 @pytest.mark.parametrize("before", ["", "2024-05-01 10:00:09 ERROR failed\n"])
-@pytest.mark.parametrize("frames", [3, 40])
+@pytest.mark.parametrize("frames", [2, 40])
 def test_traceback_is_one_unit_with_its_entry(error: str, before: str, frames: int) -> None:
     """U1: whatever its error is called; of a long one the lines lean on the first."""
     lines = ["Traceback (most recent call last):"]
@@ -168,7 +168,7 @@ def test_traceback_is_one_unit_with_its_entry(error: str, before: str, frames: i
 
     assert (entry or [last])[0].startswith(before.strip() or lines[0])
     assert last.endswith(error)
-    assert bool(entry) == (frames > 3)
+    assert bool(entry) == (frames > 2)
 
 
 @pytest.mark.parametrize("budget", [110, 130, 150])

@@ -22,7 +22,7 @@ FARTHEST = 60
 FEWEST_ENTRIES = 3
 LEAST_SHARE = 0.3
 """Of the lines that are not indented begin an entry."""
-LONGEST_ENTRY = 400
+LONGEST_ENTRY = 240
 """Characters; the lines of a longer entry are units of their own."""
 FEWEST_TURNS = 4
 FEWEST_SPEAKERS = 2
