@@ -72,7 +72,7 @@ def test_many_documents_are_few_transactions_and_the_same_store(folder, tmp_path
     assert reports[0] == reports[1]
     assert reports[0].added == 20
     assert roots[0] == roots[1]
-    assert batches == [0, 3]
+    assert batches[1] - batches[0] == 3  # a store may write a single document as a batch
 
 
 def test_what_is_refused_when_the_batch_ends_is_one_failure(folder, tmp_path):

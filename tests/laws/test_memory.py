@@ -39,6 +39,7 @@ ONE_VALUE = {
 }  # fmt: skip
 """Files whose cached functions take nothing, or a value of a list that the code closes."""
 SHORT_ENTRIES = {
+    "core/text/shapes/rows.py": "the patterns of 4 delimiters",
     "core/typed.py": "the annotations of the functions and classes that check theirs",
     "ingest/loaders/format_codes.py": "256 number formats of at most 255 characters",
     "providers/chat/gguf.py": "the hashes of 8 files",

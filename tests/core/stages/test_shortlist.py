@@ -132,6 +132,9 @@ def test_an_oversized_candidate_pushes_nothing_out() -> None:
     small = "The office closes at five on Fridays."
     pool = [{"id": "a", "text": large, "score": 0.9}, {"id": "b", "text": small, "score": 0.4}]
 
-    for recipe in ("default", "tight", "citations", "reranked", "agent-session"):
+    for recipe in ("default", "tight", "agent-session"):
         context = assemble("When does the office close?", pool, recipe=recipe, budget=500)
         assert small in str(context), recipe
+    for recipe in ("citations", "reranked"):  # go by the score, and show what fits of the best
+        context = assemble("When does the office close?", pool, recipe=recipe, budget=500)
+        assert str(context).startswith("[1] a\nWord 0 stands here"), recipe

@@ -39,9 +39,15 @@ _BRIEF = re.compile(r"\W*[^\W\d_]{1,6}\.")
 _QUANTITY = re.compile(r"\d(?!\d*+(?:[.)]\s|,\s?\d))")  # but not "it. 2. Go" and "rates. 1, 2 We"
 _LIGHT = STOP_WORDS["en"] | STOP_WORDS["de"]
 """What begins sentences, and is no name: "room 12. The key", "Es sind nur 12. Die Pumpe"."""
+_MONTHS = "januar februar märz april mai juni juli august september oktober november dezember"
+_GERMAN_MONTHS = frozenset(_MONTHS.split())
+_BEFORE_ORDINAL = STOP_WORDS["de"] - STOP_WORDS["en"] - {"bin", "hat", "man", "war"} | {"am"}
+"""What stands before an ordinal in German, and hardly before a last number in English."""
 _LIST_NUMBER = re.compile(r"\d{1,9}\.")
 _DECIMAL = re.compile(r"(?<=\d\uff0e)\d")
 """Behind the decimal point of Chinese and Japanese figures."""
+_LEADER = re.compile(r"(?<!\.)(?<!\. )\.(?: ?\.){2}[ .]*+(?=[\d\[$\u20ac\u00a3])")
+"""The dots between a name and its price, page or count."""
 _WORD = re.compile(r"[^\W\d_]++")
 # What ends an ASCII sentence in some language; without it, but at the end, there is nothing to ask.
 _STOP = re.compile(r"[.!?:;](?=.)", re.DOTALL)
@@ -91,9 +97,24 @@ def sentence_spans(text: str, language: str = "en") -> list[Span]:
 def unit_spans(text: str, span: Span, kind: BlockKind, language: str = "en") -> list[Span]:
     """The units of one block: sentences of prose, lines of code and tables, a heading whole."""
     start, end = span
+    if kind == "paragraph" and has_leaders(text, span):
+        return list(_lines(text, start, end))
     if kind == "paragraph" and end - start <= MAX_SENTENCE_LENGTH:  # as nearly all are
         return _trimmed(text, start, _sentence_ends(text, start, end, language))
     return list(each_unit(text, span, kind, language))
+
+
+def has_leaders(text: str, span: Span) -> bool:
+    r"""Whether at least two lines of a paragraph, and half of them, have dots before a figure.
+
+    >>> has_leaders("Soup ..... 5.10\nCutlet ... 14.20", (0, 32)), has_leaders("So... 5", (0, 7))
+    (True, False)
+    """
+    piece = text[slice(*span)]
+    if "..." not in piece and ". ." not in piece:
+        return False
+    found = sum(1 for _ in _LEADER.finditer(text, *span))
+    return found > 1 and 2 * found > text.count("\n", *span)
 
 
 def each_unit(text: str, span: Span, kind: BlockKind, language: str = "en") -> Iterator[Span]:
@@ -181,13 +202,22 @@ def _is_abbreviation(text: str, start: int, bound: int) -> bool:
         return False
     if following.isdigit():
         is_brief = _BRIEF.fullmatch(word) and _QUANTITY.match(text, bound)  # "max. 3 bar"
-        return bool(is_brief or _SHORT_NUMBER.fullmatch(word) or word.endswith(".."))  # "Soup .. 5"
+        return bool(is_brief or _SHORT_NUMBER.fullmatch(word))  # "14. 9. 2031"
     if following.islower():
         return next(filter(str.isalpha, text[start : start + _TAIL]), "").isupper()
     behind = _WORD.match(text, bound)
     if behind is None or behind[0].lower() in _LIGHT:
         return False
-    return (_SHORT_NUMBER.fullmatch(word) or _SHORT.fullmatch(word)) is not None
+    if _SHORT_NUMBER.fullmatch(word):
+        return _is_german_ordinal(words[:-1], behind[0].lower())
+    return _SHORT.fullmatch(word) is not None
+
+
+def _is_german_ordinal(before: list[str], behind: str) -> bool:
+    """Whether a number with a full stop is one, as in "am 8. Juni", before a capital."""
+    if behind in _GERMAN_MONTHS:
+        return True
+    return before[-1].lower() in _BEFORE_ORDINAL and [*map(str.lower, before[-2:])] != ["i", "am"]
 
 
 def _language_by_script(piece: str, language: str) -> str:
