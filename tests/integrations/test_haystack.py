@@ -94,7 +94,7 @@ def test_the_component_gives_one_document_a_block():
     ]  # fmt: skip
     by_id = {row["id"]: row["metadata"] for row in ROWS}
     for number, document in enumerate(found, 1):
-        assert document.content.startswith(f"[{number}] Source: ")
+        assert document.content.startswith(f"[{number}] {by_id[document.id]['source']}\n")
         assert document.meta["foveate"]["marker"] == number
         rest = {k: v for k, v in document.meta.items() if k != "foveate"}
         assert rest == by_id[document.id]

@@ -98,7 +98,7 @@ def test_the_compressor_gives_one_document_a_block():
     by_id = {row["id"]: row["metadata"] for row in ROWS}
     for number, document in enumerate(found, 1):
         about = document.metadata["foveate"]
-        assert document.page_content.startswith(f"[{number}] Source: ")
+        assert document.page_content.startswith(f"[{number}] {by_id[document.id]['source']}\n")
         assert about["marker"] == number
         rest = {k: v for k, v in document.metadata.items() if k != "foveate"}
         assert rest == by_id[document.id]

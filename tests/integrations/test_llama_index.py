@@ -101,7 +101,7 @@ def test_the_postprocessor_gives_one_node_a_block():
         shown = one.node.get_content(metadata_mode=MetadataMode.LLM)
         rest = {k: v for k, v in one.metadata.items() if k != "foveate"}
         assert shown == one.text
-        assert shown.startswith(f"[{number}] Source: ")
+        assert shown.startswith(f"[{number}] {rest['source']}\n")
         assert one.metadata["foveate"]["marker"] == number
         assert rest == by_id[one.node_id]
         assert one.node.ref_doc_id == f"doc-{one.node_id}"
