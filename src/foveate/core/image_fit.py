@@ -6,7 +6,6 @@ where it fits and the format has parts for it, else its caption. An image stands
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
@@ -25,8 +24,6 @@ from foveate.core.zones import Budget
 PART_TOKENS = 8
 """Tokens that the text may take more than it was counted for, where a part is put in."""
 
-CAPTION_LINES = re.compile(r"(?:\n\nImage(?:, page [0-9]+)?(?:: [^\n]*)?)+\Z")
-"""What `caption_line` writes at the end of a block's text."""
 IMAGE_TOKENS = "image_tokens"
 """A note of the last stage: tokens of the images, which the context's count has beside its text."""
 
