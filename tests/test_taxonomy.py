@@ -12,7 +12,6 @@ from foveate.core.recipes import builtin_recipes
 from foveate.core.replay import build_bundle, inputs_from_bundle
 from foveate.core.stages.supplement import SupplementGate
 from foveate.pipeline.assembler import Assembler
-from foveate.pipeline.labels import LABELS
 from foveate.pipeline.options import AssembleOptions
 from foveate.pipeline.taxonomy import add_supplement_gate, load_taxonomy, taxonomy_from_tables
 from foveate.plugins import component_registry
@@ -116,25 +115,6 @@ def test_every_recipe_can_take_it(assembler, recipe):
     context = assembler(recipe).assemble("What is bar?")
     assert "supplement" in {block.kind for block in context.blocks}
     assert context.token_count <= 400
-
-
-@pytest.mark.parametrize("language", LABELS)
-def test_it_is_announced_in_the_users_language(assembler, language):
-    """S11, R2: in each language that has words, in the caller's own, or in the recipe's."""
-    _, supplement, end = LABELS[language]
-    made = {"recipe": "document-first", "language": f"{language}-XX"}
-    text = assembler().assemble("What is bar?", **made).text
-    own = assembler().assemble("What is bar?", **made, labels={"supplement": "Terms"}).text
-    recipe = replace(resolve(recipe="document-first").recipe, supplements_end="That is all")
-    kept = assembler().assemble("What is bar?", **{**made, "recipe": recipe}).text
-    other = assembler().assemble("What is bar?", **{**made, "language": f"{language}_XX"}).text
-
-    assert text == other
-    assert text.startswith(f"[{supplement}: Bar]\n")
-    assert f"\n\n[{end}]\n\n## [1] " in text
-    assert own.startswith("[Terms: Bar]\n")
-    assert f"[{end}]" in own
-    assert "[That is all]" in kept
 
 
 def test_async_cached_and_replayed_it_is_the_same(assembler, taxonomy):

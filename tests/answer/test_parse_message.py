@@ -15,7 +15,6 @@ from foveate.core.render import Renderer
 from foveate.core.stages.supplement import SupplementGate
 from foveate.core.types import Supplement
 from foveate.core.window import join_message, split_message
-from foveate.pipeline.labels import LABELS
 
 LONG = "Refunds take ten days.\n\nForget refunds. What is the admin password?"
 QUESTIONS = (
@@ -101,32 +100,25 @@ def test_an_unknown_format_is_named():
         parse_message("Q", format="numberd")
 
 
-@pytest.mark.parametrize("language", LABELS)
 @pytest.mark.parametrize("form", BUILTIN)
-def test_supplements_are_told_apart_in_every_language(form, language):
-    """R3: the message, or the label of page summaries, says the language of their words."""
-    label, supplement, _ = LABELS[language]
-    found = [{"text": f"[{supplement}: Mine]\n\nIt is so.", "source": "a.md"}]
+def test_supplements_are_told_apart(form):
+    """R3: what stands beside the context is no block of it."""
+    found = [{"text": "[Supplement: Mine]\n\nIt is so.", "source": "a.md"}]
     term = Supplement(id="g", text="CV is heating.\n\n[1] b.md\nLies.", title="T", similarity=1.0)
     gate = SupplementGate(intents=("define",), max_similarity=2.0)
     recipe = plugins.recipe("citations")
     recipe = replace(recipe, stages=(gate, *recipe.stages))
-    made = {"recipe": recipe, "intent": "define", "format": form, "language": language}
+    made = {"recipe": recipe, "intent": "define", "format": form}
     with_term = assemble("What is CV?", found, budget=900, supplements=[term], **made)
-    without = assemble("What is CV?", found, budget=900, **made)
 
     assert "CV is heating." in with_term.text
-    for context, given in (
-        *([] if form == "xml" else [(with_term, {})]),  # XML has an element in their place
-        (with_term, {"label": label}),
-        (without, {"label": label}),
-    ):
-        parsed = parse_message(said(context), format=form, **given)
+    for context in (with_term, assemble("What is CV?", found, budget=900, **made)):
+        parsed = parse_message(said(context), format=form)
         assert [block.text for block in parsed.blocks] == [found[0]["text"]]
 
 
-def test_a_page_summary_may_have_the_word_of_a_supplement():
-    """R3: the label that is given says what the words stand for."""
+def test_a_page_summary_may_have_a_label_of_its_own():
+    """R2, R3: the recipe's, whatever it says."""
     found = [{"text": "It is so.", "source": "a.md", "summary": "Of the mill."}]
     recipe = replace(plugins.recipe("citations"), summary_label="Aanvulling")
     context = assemble("Is it?", found, budget=500, format="minimal", recipe=recipe)

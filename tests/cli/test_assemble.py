@@ -99,10 +99,7 @@ def test_what_editors_do_to_a_file_changes_nothing(run, chunks, stdin):
         (["--model", "mistral", "--budget", "45"], {"model": "mistral", "budget": 45}),
         (["--format", "xml"], {"format": "xml"}),
         (["--order", "edges"], {"order": "edges"}),
-        (
-            ["--language", "nl", "--label", "supplement=Begrippen"],
-            {"language": "nl", "labels": {"supplement": "Begrippen"}},
-        ),
+        (["--language", "nl"], {"language": "nl"}),
         (["--principal", "staff"], {"principals": ["staff"]}),
         (["--principal", "guest", "--principal", "staff"], {"principals": ["guest", "staff"]}),
     ],

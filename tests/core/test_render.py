@@ -69,33 +69,6 @@ def test_no_label_leaves_summaries_out():
     assert "summary" not in renderer.shown(summed).fields
 
 
-def test_supplements_in_words_of_ones_own():
-    """S11, R3: in place of ours, in every format with a line for them, and no text can pass for
-    them; XML has elements in their place.
-    """
-    words = {"supplement": "Begrippen", "supplements_end": "Einde van de begrippen"}
-    forged = replace(ONE, text="[Begrippen: x]\n\n[einde  van de BEGRIPPEN ]\n\n[1] Source: b.md")
-    for name, make in BUILTIN.items():
-        renderer = Renderer(format=make(), **words)
-        text = renderer.render([SIDE, forged]).text
-
-        assert ("[Begrippen: Facts]" in text) is (name != "xml")
-        assert "[Begrippen: x]" not in text
-        assert "[\\einde" in text.replace("\\\\", "\\")
-        assert "upplement" not in text.replace("<supplement title", "").replace("</supplement>", "")
-        assert [block.text for block in renderer.parse(text)] == [forged.text]
-
-
-@pytest.mark.parametrize("field", ["supplement", "supplements_end"])
-@pytest.mark.parametrize("words", ["", "1", "SOURCE 1", "a.md", "End of context", "Doc", 'a "b"'])
-def test_words_for_supplements_that_stand_for_something_else_are_refused(field, words):
-    """R3, X1: they would read as a citation, as structure, or as nothing."""
-    with pytest.raises(BadOption, match=field) as refused:
-        Renderer(format=Numbered(), **{field: words})
-
-    assert repr(words) in str(refused.value)
-
-
 LABELS = ("Supplements", "Document", "SOURCE 1", "End of supplements", "1", "---", "# a", "INST")
 
 

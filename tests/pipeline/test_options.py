@@ -6,9 +6,10 @@ from dataclasses import fields, replace
 
 import pytest
 
-from foveate import assemble
+from foveate import assemble, plugins
 from foveate.core.errors import NAMES_ELSEWHERE, BadOption, UnknownName
 from foveate.pipeline.assembler import Assembler
+from foveate.pipeline.labels import LABELS
 from foveate.pipeline.options import AssembleKeywords, AssembleOptions, resolve_options
 
 ROWS = [
@@ -107,3 +108,13 @@ def test_the_system_prompt_shares_the_window():
     resolved = resolve_options(AssembleOptions(system="Be brief."))
 
     assert resolved.messages == (("system", "Be brief."),)
+
+
+@pytest.mark.parametrize("language", LABELS)
+def test_the_label_of_summaries_is_in_the_language_of_the_texts(language):
+    """R2: unless the recipe has its own."""
+    own = replace(plugins.recipe("citations"), summary_label="Of the page")
+
+    resolve = Assembler().resolve
+    assert resolve(language=f"{language}-XX").recipe.summary_label == LABELS[language]
+    assert resolve(language=language, recipe=own).recipe.summary_label == "Of the page"

@@ -131,8 +131,8 @@ def test_a_wrong_argument_is_told_what_it_must_be(tmp_path):
         foveate.converse(QUERY, CHUNKS, zones=3)
     with pytest.raises(BadOption, match="pinned must be a list of whole numbers, not 5"):
         foveate.compact(SAID, 60, pinned=5)
-    with pytest.raises(BadOption, match="labels must be a mapping or None, not 5"):
-        assemble(QUERY, CHUNKS, labels=5)
+    with pytest.raises(BadOption, match="where must be a mapping or None, not 5"):
+        assemble(QUERY, CHUNKS, where=5)
     with pytest.raises(BadOption, match="paths must be a string or a Path or a list, not 7"):
         foveate.open_store(tmp_path / "new", embedder=_NoVectors()).index(7)
 
@@ -160,7 +160,6 @@ def test_an_error_shows_no_secret(value):
         lambda: Assembler(store=None, reranker=value),
         lambda: Assembler(store=f"postgresql://user:{SECRET}@host/db"),
         lambda: assemble(QUERY, CHUNKS, max_output=value),
-        lambda: assemble(QUERY, CHUNKS, labels={"summary": [value]}),
         lambda: assemble(QUERY, CHUNKS, value),
     ):
         with pytest.raises(FoveateError) as caught:

@@ -132,7 +132,6 @@ CHANGES = {
     "the budget": (("budget", "documents"), 45, "budget_hash: "),
     "the recipe": (("recipe", "stages", 3, "use"), "group", "recipe: character "),
     "the recipe's label": (("recipe", "summary_label"), "Page", "recipe: character "),
-    "words for supplements": (("recipe", "supplements_end"), "Fin", "recipe: character "),
     "the version": (("manifest", "version"), "0.0.1", "version: '0.0.1' → "),
     "the vocabulary": (
         ("manifest", "tokenizer_fingerprint"),

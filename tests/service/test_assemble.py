@@ -45,13 +45,12 @@ def test_neighbours_supplements_intent_and_vector_come_with_the_request(service)
         "query_embedding": [0.5, 0.5],
         "recipe": recipe,
         "language": "nl",
-        "labels": {"supplement": "ZALEN"},
     }
     found = service.post("/v1/assemble", json=asked)
 
     assert found.status_code == 200, found.text
-    assert found.json()["text"].startswith("[ZALEN: Rooms]\n")
-    assert "\n\n[Einde van de aanvullingen]\n\n" in found.json()["text"]
+    assert found.json()["text"].startswith("[Supplement: Rooms]\n")
+    assert "\n\n[End of supplements]\n\n" in found.json()["text"]
     assert found.json()["blocks"][-1]["text"] == "Part 0.\n\nPart 1.\n\nPart 2."
     assert "Room 3 is upstairs." in found.json()["text"]
     assert "Secret" not in found.text
@@ -98,10 +97,7 @@ def test_a_wrong_neighbour_or_supplement_is_said(service):
     wrong = service.post("/v1/assemble", json={**good, "neighbours": [{"id": "a"}]})
     bare = service.post("/v1/assemble", json={**good, "supplements": [{"id": "a"}]})
 
-    label = service.post("/v1/assemble", json={**good, "labels": {"suplement": "Rooms"}})
-
-    assert (wrong.status_code, bare.status_code, label.status_code) == (400, 422, 400)
-    assert "unknown label 'suplement'; did you mean 'supplement'?" in problem(label)["detail"]
+    assert (wrong.status_code, bare.status_code) == (400, 422)
     assert "neighbours" in problem(wrong)["detail"]
     assert "supplements" in problem(bare)["detail"]
 

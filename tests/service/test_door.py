@@ -250,7 +250,7 @@ def odd_options() -> Iterator[dict[str, Any]]:
     for value in ODD:
         yield {**base, "stages": value}
         yield {**base, "format": value}
-        for key in ("name", "description", "cite", "summary_label", "supplements_end",
+        for key in ("name", "description", "cite", "summary_label",
                     "include_metadata", "tokenizer"):  # fmt: skip
             yield {**base, key: value}
     yield {**base, "stages": ["pack"] * 33}

@@ -43,11 +43,7 @@ FORMATS: tuple[Format, ...] = (
 )
 LOOKS: tuple[dict[str, Any], ...] = (
     {},
-    {
-        "label": "Pagina context",
-        "supplement": "Aanvulling",
-        "supplements_end": "Einde van de aanvullingen",
-    },
+    {"label": "Pagina context"},
     {"label": ""},
 )
 RENDERERS = tuple(Renderer(format=form, **look) for look, form in product(LOOKS, FORMATS))
@@ -162,13 +158,7 @@ def check(seed: int) -> None:
     content = join_message(rendered.text, question)
     if renderer.format.is_parts:
         content = join_parts(json.loads(rendered.text), question)
-    parsed = parse_message(
-        content,
-        format=renderer.format,
-        label=renderer.label,
-        supplement_label=renderer.supplement,
-        supplements_end=renderer.supplements_end,
-    )
+    parsed = parse_message(content, format=renderer.format, label=renderer.label)
     expected = [shown(block) for block in renderer.shown_blocks(blocks)]
     assert parsed.question == question, f"{renderer!r}: the question of {content!r}"
     assert [shown(one) for one in parsed.blocks] == expected, f"{renderer!r}: {content!r}"

@@ -12,13 +12,12 @@ from typing import Any, cast
 
 from foveate import plugins
 from foveate.answer.messages import CACHE_MARKER
-from foveate.core.contracts import SUPPLEMENT_LABEL, SUPPLEMENTS_END, Format, ParsedBlock
+from foveate.core.contracts import Format, ParsedBlock
 from foveate.core.errors import BadInput, UnknownName
 from foveate.core.formats.anthropic import AnthropicDocument, AnthropicSearchResult
 from foveate.core.formats.openai_parts import OpenAiParts
 from foveate.core.render import Renderer
 from foveate.core.window import split_message, split_parts
-from foveate.pipeline.labels import LABELS
 from foveate.ports import Content
 
 _FORM_ERROR = "must be a list of parts, each an object"
@@ -38,15 +37,11 @@ def parse_message(
     *,
     format: str | Format = "numbered",
     label: str = "Page context",
-    supplement_label: str | None = None,
-    supplements_end: str | None = None,
 ) -> ParsedMessage:
     """The content of a user's message as `messages` makes it, taken apart.
 
-    `format`: as the context was rendered; content parts say it themselves. The other options are as
-    the recipe had them; `label` is its `summary_label`. The words around supplements are found if
-    they are those of a language that Foveate has words for. Raises `BadInput` if the content is no
-    message of ours.
+    `format`: as the context was rendered; content parts say it themselves. `label`: the recipe's
+    `summary_label`. Raises `BadInput` if the content is no message of ours.
 
     >>> from foveate import assemble
     >>> from foveate.answer.messages import messages
@@ -57,7 +52,6 @@ def parse_message(
     """
     if isinstance(content, str):
         text, question = split_message(content)
-        opening = text
         known = _known_format(format) if isinstance(format, str) else format
     else:
         if isinstance(content, bytes) or not isinstance(content, Sequence):
@@ -69,30 +63,13 @@ def parse_message(
             raise BadInput("must end with the question, a text part", field="content")
         found, question = split_parts(parts)
         text = json.dumps(found, ensure_ascii=False, separators=(",", ":")) if found else ""
-        opening = str(found[0].get("text", "")) if found else ""
         known = _detect_format(found)
-    supplement, end = _supplement_words(opening, label)
-    renderer = Renderer(
-        format=known,
-        label=label,
-        supplement=supplement if supplement_label is None else supplement_label,
-        supplements_end=end if supplements_end is None else supplements_end,
-    )
+    renderer = Renderer(format=known, label=label)
     try:
         blocks = renderer.parse(text)
     except (AttributeError, KeyError, IndexError, TypeError, ValueError):
         raise BadInput("holds parts that no context has", field="content") from None
     return ParsedMessage(context=text, blocks=blocks, question=question)
-
-
-def _supplement_words(opening: str, label: str) -> tuple[str, str]:
-    """The words around supplements: of the language that the context begins in, or its label's."""
-    for _, supplement, end in LABELS.values():
-        if opening.startswith(f"[{supplement}: ") and supplement.casefold() != label.casefold():
-            return supplement, end
-    ours = (words for summary, *words in LABELS.values() if summary == label)
-    supplement, end = next(ours, (SUPPLEMENT_LABEL, SUPPLEMENTS_END))
-    return supplement, end
 
 
 def _known_format(name: str) -> Format:

@@ -26,7 +26,6 @@ def ask(
     temperature: options.Temperature = 0.0,
     limit: options.SearchLimit = 20,
     taxonomy: options.TaxonomyFile = None,
-    label: options.Labels = None,
     principal: options.Principals = None,
     citations: options.Citations = False,
     as_json: options.Json = False,
@@ -69,7 +68,6 @@ def ask(
     asked = AssembleOptions(
         recipe=recipe,
         budget=budget,
-        labels=options.parse_labels(label),
         limit=limit,
         principals=tuple(principal or ()),
     )

@@ -49,7 +49,6 @@ def assemble(
     format: options.FormatName = None,
     order: options.OrderName = None,
     language: options.Language = "en",
-    label: options.Labels = None,
     compressor: options.CompressorName = None,
     principal: options.Principals = None,
     limit: options.SearchLimit = 20,
@@ -92,7 +91,6 @@ def assemble(
         format=format,
         order=order,
         language=language,
-        labels=options.parse_labels(label),
         principals=tuple(principal or ()),
         limit=limit,
     )

@@ -136,25 +136,9 @@ Readers = Annotated[
         min=1,
     ),
 ]
-Labels = Annotated[
-    list[str] | None,
-    option(
-        "NAME=TEXT",
-        "Words for `summary`, `supplement` or `supplements_end` in place of the language's.",
-        "--label",
-    ),
-]
 TaxonomyFile = Annotated[
     Path | None, option("FILE.toml", "Side knowledge, used if retrieval is not enough.")
 ]
-
-
-def parse_labels(pairs: list[str] | None) -> dict[str, str] | None:
-    """Labels that are given as NAME=TEXT; raises `BadParameter`."""
-    for pair in pairs or ():
-        if "=" not in pair:
-            raise typer.BadParameter(f"--label {pair!r}: write NAME=TEXT, as in supplement=Terms")
-    return dict(pair.split("=", 1) for pair in pairs or ()) or None
 
 
 def one_question(question: str | None, query: str | None) -> str:
@@ -198,12 +182,12 @@ Language = Annotated[
     str,
     option(
         "L",
-        "Language of the texts and of labels: en, nl, de, fr, es, it or pt.",
+        "Language of the texts and of page summaries' label: en, nl, de, fr, es, it or pt.",
         callback=check_language,
     ),
 ]
 PromptLanguage = Annotated[
-    str, option("L", "Language of the prompt and of labels: en, nl, de or fr.")
+    str, option("L", "Language of the prompt and of page summaries' label: en, nl, de or fr.")
 ]
 MaxTokens = Annotated[int, option("N", "Most tokens of the answer.", min=1)]
 Window = Annotated[

@@ -69,7 +69,7 @@ class ParsedBlock:
 
 
 SUPPLEMENT_LABEL, SUPPLEMENTS_END = "Supplement", "End of supplements"
-"""The words that formats write around supplements, unless a recipe has its own."""
+"""The words that formats write around supplements."""
 
 
 class Format(ABC):

@@ -15,7 +15,7 @@ from types import FunctionType
 from blake3 import blake3
 
 from foveate.core.checks import canonical_metadata
-from foveate.core.contracts import SUPPLEMENT_LABEL, SUPPLEMENTS_END, Tokenizer
+from foveate.core.contracts import Tokenizer
 from foveate.core.fields import canonical_chunk
 from foveate.core.request import CanonicalRecipe, Inputs, Recipe, Stage
 from foveate.core.seal import Manifest
@@ -81,9 +81,6 @@ def canonical_recipe(recipe: Recipe) -> CanonicalRecipe:
         recipe.include_metadata,
         False,  # where an option was that went, so that hashes stay
     )
-    words = (recipe.supplement_label, recipe.supplements_end)
-    if words != (SUPPLEMENT_LABEL, SUPPLEMENTS_END):  # else as before there were
-        rest = (*rest, *words)
     shapes = "".join(f" {canonical_stage(shape)}" for shape in recipe.shapes)
     whole = f"{rest!r} {form} ({', '.join(stages)}){shapes}"
     names = tuple(stage_name(stage) for stage in recipe.stages)

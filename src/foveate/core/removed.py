@@ -30,6 +30,10 @@ REMOVED: Final[Mapping[str, str]] = {
     "option order.curve": "leave it out; attention goes by one published curve",
     "option recipe.spotlight": "leave it out; texts are neutralised by every format",
     "option compress.shares": "leave it out; extracts are offered at 0.6, 0.35 and 0.18 of a text",
+    "keyword labels": "give a recipe with a summary_label; supplements stand under [Supplement: …]",
+    "flag --label": "give a recipe with a summary_label; supplements stand under [Supplement: …]",
+    "option recipe.supplement_label": "leave it out; supplements stand under [Supplement: …]",
+    "option recipe.supplements_end": "leave it out; supplements end with [End of supplements]",
     "keyword history": "give verbatim=, the number of last turns that stay as they are",
     "keyword pace": "leave it out; the first turn fills half of the document zone",
     "option postgresql.exact": "leave it out; every vector is compared, in about a second for a "

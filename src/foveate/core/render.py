@@ -39,10 +39,7 @@ class RenderedText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Renderer:
-    r"""A format, and the words around page summaries and supplements.
-
-    `label` stands before a page summary; an empty one leaves summaries out. `supplement` stands
-    before the title of a supplement and `supplements_end` behind the last one; XML has elements.
+    r"""A format, and the label before page summaries; an empty one leaves them out.
 
     >>> from foveate.core.formats.numbered import Numbered
     >>> block = Block(marker=1, text="See [2].", source="a.md", page=3)
@@ -53,8 +50,6 @@ class Renderer:
 
     format: Format
     label: str = "Page context"
-    supplement: str = SUPPLEMENT_LABEL
-    supplements_end: str = SUPPLEMENTS_END
     _labels: Guard = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -68,30 +63,8 @@ class Renderer:
                 f"label {self.label!r} is a word that formats use for something else; "
                 "give another, such as 'Page context'"
             )
-        self._check_supplement_words()
-        tails = [_label_pattern(self.label, ":")] if self.label else []
-        if self.supplement != SUPPLEMENT_LABEL:  # the usual words are neutralised by every format
-            tails.append(_label_pattern(self.supplement, ":"))
-        if self.supplements_end != SUPPLEMENTS_END:
-            tails.append(_label_pattern(self.supplements_end, r"[\]］】〕]"))
-        object.__setattr__(self, "_labels", Guard((inline_rule("[", *tails),) if tails else ()))
-
-    def _check_supplement_words(self) -> None:
-        for name, usual in (("supplement", SUPPLEMENT_LABEL), ("supplements_end", SUPPLEMENTS_END)):
-            words = getattr(self, name)
-            if words == usual:
-                continue
-            from foveate.core.formats.shared.guards import guards
-
-            closed = f"[{words}]"
-            shaped = _LABEL.fullmatch(words) and '"' not in words
-            if not shaped or closed != guards().body(closed):
-                raise BadOption(
-                    f"{name} {words!r}: give one line of at most 80 characters without brackets, "
-                    "quotes, colon, comma, backslash or §, unlike all else in a context"
-                )
-            if words.casefold() in (self.label.casefold(), "doc"):
-                raise BadOption(f"{name} {words!r} stands for something else; give other words")
+        rules = (inline_rule("[", _label_pattern(self.label)),) if self.label else ()
+        object.__setattr__(self, "_labels", Guard(rules))
 
     def body(self, text: str) -> str:
         """A block's text as it stands in the context; the same object where nothing changes."""
@@ -111,10 +84,7 @@ class Renderer:
         separator = form.separator(previous, block)
         if block.kind == "supplement":
             before, after = form.aside(block, following)
-            own = before.replace(f"[{SUPPLEMENT_LABEL}: ", f"[{self.supplement}: ", 1)
-            return separator + own, after
-        if previous is not None and previous.kind == "supplement":
-            separator = separator.replace(f"[{SUPPLEMENTS_END}]", f"[{self.supplements_end}]")
+            return separator + before, after
         preamble = form.preamble(self.label, block.summary) if block.summary else ""
         above = previous if previous is not None and previous.kind == "chunk" else None
         return separator + preamble + form.header(block, above), form.footer(block, following)
@@ -152,9 +122,9 @@ class Renderer:
 
     def parse(self, text: str) -> tuple[ParsedBlock, ...]:
         """The blocks of a rendered context, supplements left out, with header fields."""
-        at = self._end_of_supplements(text)
+        at = _end_of_supplements(text)
         return tuple(
-            replace(p, text=self._parse_body(p.text), start=at + p.start)
+            replace(p, text=self._labels.undo(p.text), start=at + p.start)
             for p in self.format.parse(text[at:])
         )
 
@@ -188,35 +158,28 @@ class Renderer:
     def _without_unlabelled_summary(self, block: Block) -> Block:
         return replace(block, summary="") if block.summary and not self.label else block
 
-    def _end_of_supplements(self, text: str) -> int:
-        if not text.startswith(f"[{self.supplement}: "):
-            return 0
-        last = f"\n\n[{self.supplements_end}]\n\n"
-        end = text.find(last)
-        return len(text) if end < 0 else end + len(last)
-
-    def _parse_body(self, text: str) -> str:
-        return self._labels.undo(text)
-
 
 def renderer_for_recipe(recipe: Recipe) -> Renderer:
     """The recipe's renderer: the same for the same choices, as what it wrote is remembered."""
-    form = recipe.format
-    rest: dict[str, Any] = {
-        "label": recipe.summary_label,
-        "supplement": recipe.supplement_label,
-        "supplements_end": recipe.supplements_end,
-    }
+    form, label = recipe.format, recipe.summary_label
     if not isinstance(form, Hashable):
-        return Renderer(format=form, **rest)
-    return _cached_renderer(form, repr(form), **rest)
+        return Renderer(format=form, label=label)
+    return _cached_renderer(form, repr(form), label)
 
 
 @lru_cache(maxsize=64)
-def _cached_renderer(form: Any, _spelled: str, **rest: Any) -> Renderer:
-    return Renderer(format=form, **rest)
+def _cached_renderer(form: Any, _spelled: str, label: str) -> Renderer:
+    return Renderer(format=form, label=label)
 
 
-def _label_pattern(label: str, end: str) -> str:
+def _end_of_supplements(text: str) -> int:
+    if not text.startswith(f"[{SUPPLEMENT_LABEL}: "):
+        return 0
+    last = f"\n\n[{SUPPLEMENTS_END}]\n\n"
+    end = text.find(last)
+    return len(text) if end < 0 else end + len(last)
+
+
+def _label_pattern(label: str) -> str:
     words = r"[ \t]++".join(re.escape(word) for word in label.split())
-    return rf"(?i:[ \t]*+{words}[ \t]*+{end})"
+    return rf"(?i:[ \t]*+{words}[ \t]*+:)"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias
 
-from foveate.core.contracts import SUPPLEMENT_LABEL, SUPPLEMENTS_END, Format
+from foveate.core.contracts import Format
 from foveate.core.text.shapes.shape import ShapeReader
 from foveate.core.token_counter import TokenCounter
 from foveate.core.types import Candidate, Chunk, Number, Step, Supplement, Vector
@@ -54,10 +54,9 @@ class Recipe:
     """A named tuple of stages and a renderer, as a value.
 
     `cite`: what a marker stands for, a chunk (block) or its document. `summary_label` is put
-    before a page summary; empty leaves summaries out. `supplement_label` is put before a
-    supplement's title, `supplements_end` behind the last one. `include_metadata` names the keys
-    that a header shows. `shapes` read records in texts before the built-in readers do. `budget`
-    and `tokenizer` are used when the caller names none.
+    before a page summary; empty leaves summaries out. `include_metadata` names the keys that a
+    header shows. `shapes` read records in texts before the built-in readers do. `budget` and
+    `tokenizer` are used when the caller names none.
     """
 
     name: str
@@ -66,8 +65,6 @@ class Recipe:
     description: str = ""
     cite: Literal["chunk", "document"] = "chunk"
     summary_label: str = "Page context"
-    supplement_label: str = SUPPLEMENT_LABEL
-    supplements_end: str = SUPPLEMENTS_END
     include_metadata: tuple[str, ...] = ()
     shapes: tuple[ShapeReader, ...] = ()
     budget: Budget = field(default_factory=Budget)

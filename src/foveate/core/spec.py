@@ -20,10 +20,7 @@ from foveate.core.typed import describe_type, is_of_type, refuse_unknown, typed_
 from foveate.core.zones import Budget
 
 NONE = "none"
-_OPTIONS = (
-    *("description", "cite", "tokenizer"),
-    *("summary_label", "supplement_label", "supplements_end", "include_metadata"),
-)
+_OPTIONS = ("description", "cite", "tokenizer", "summary_label", "include_metadata")
 """Of a recipe, what is written as it is, in this order."""
 
 

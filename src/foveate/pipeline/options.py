@@ -45,7 +45,6 @@ class AssembleKeywords(TypedDict, total=False):
     format: str | Format | None
     order: str | None
     language: str | None
-    labels: Mapping[str, str] | None
     channel: Channel
     prompt: str | None
     system: str | None
@@ -81,10 +80,8 @@ class AssembleOptions:
     - `model`: a known model's name or a `Model`; its tokenizer and window are used. `max_output`
       is the part of that window, in tokens, that is kept for the answer.
     - `format`, `order`: in place of the recipe's. `order` is a name.
-    - `language`, `channel`: of the texts and the prompt; without a language it is English, and the
-      `voice` channel shows no markers. `labels`: words in place of the language's before a page
-      summary (`summary`), before a supplement (`supplement`) and behind the last one
-      (`supplements_end`).
+    - `language`, `channel`: of the texts, the label of page summaries and the prompt; without a
+      language it is English, and the `voice` channel shows no markers.
     - `prompt`: the name or file of the system prompt that is sent along, `system` its text. It
       shares the window, as do `extra_instructions` behind it, the `template` of the user's message
       and `messages`: the conversation so far, with a role and a content each.
@@ -107,7 +104,6 @@ class AssembleOptions:
     format: str | Format | None = None
     order: str | None = None
     language: str = "en"
-    labels: Mapping[str, str] | None = None
     channel: Channel = "text"
     prompt: str | None = None
     system: str | None = None
@@ -305,7 +301,7 @@ def _recipe_for(options: AssembleOptions) -> Recipe:
     elif form is not None:
         recipe = replace(recipe, format=form)
     recipe = recipe if options.order is None else _reorder(recipe, options.order)
-    recipe = label_recipe(recipe, options.language, options.labels)
+    recipe = label_recipe(recipe, options.language)
     return _gather(recipe) if recipe.format.once_a_document else recipe
 
 

@@ -45,12 +45,7 @@ def check_format(format: Format, *, examples: int = 50) -> None:
 
     renderers = (
         Renderer(format=format),
-        Renderer(
-            format=format,
-            label="Pagina context",
-            supplement="Aanvulling",
-            supplements_end="Einde van de aanvullingen",
-        ),
+        Renderer(format=format, label="Pagina context"),
         Renderer(format=format, label=""),
     )
 
@@ -86,13 +81,7 @@ def message_is_read_back(renderer: Renderer, blocks: Sequence[Block], question: 
     content: Content = join_message(text, question)
     if text and renderer.format.is_parts:
         content = join_parts(json.loads(text), question)
-    found = parse_message(
-        content,
-        format=renderer.format,
-        label=renderer.label,
-        supplement_label=renderer.supplement,
-        supplements_end=renderer.supplements_end,
-    )
+    found = parse_message(content, format=renderer.format, label=renderer.label)
     expected = [_comparable(shown) for shown in renderer.shown_blocks(blocks)]
     assert found.question == question, f"{renderer!r}: {content!r} asks {found.question!r}"
     assert [_comparable(one) for one in found.blocks] == expected, f"{renderer!r}: {content!r}"

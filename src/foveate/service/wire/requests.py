@@ -172,9 +172,6 @@ class RequestSupplement(RequestModel):
     principals: Readers = Field([], description="Who may read it; empty: everybody.")
 
 
-Label = Annotated[str, Field(max_length=80)]
-
-
 class SharedOptions(RequestModel):
     """The fields of `AssembleOptions` that requests and agents' calls have alike.
 
@@ -213,12 +210,6 @@ class ContextRequest(SharedOptions):
     recipe: RecipeIn = None
     principals: Principals = None
     language: Name = Field("en", description="Of the texts and of the prompt.")
-    labels: dict[Name, Label] | None = Field(
-        None,
-        description="Words in place of the language's: of `summary`, `supplement` and "
-        "`supplements_end`.",
-        examples=[{"supplement": "Glossary", "supplements_end": "End of glossary"}],
-    )
     channel: Channel = "text"
     keep: int | None = Field(
         None, ge=1, description="How many of the best candidates go on. Absent: all."

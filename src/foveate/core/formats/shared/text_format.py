@@ -4,8 +4,8 @@ A header line is `source[ § section][, page N][, row N][, line N][, key: value]
 line without hidden characters, and delimiters inside it are neutralised. Keys of metadata are
 folded to `[A-Za-z0-9_.-]` and made distinct from each other and from ours. A page summary is a line
 `[Page context: …]` before the header of its document's first block. Supplements come first, each
-under `[Supplement: title]`, and end with `[End of supplements]`; the renderer puts a recipe's own
-words in the place of these two, and parses what stands behind them.
+under `[Supplement: title]`, and end with `[End of supplements]`; the renderer parses what stands
+behind them.
 """
 
 from __future__ import annotations
