@@ -7,9 +7,10 @@ from threading import Event
 import pytest
 
 from foveate import Budget, Turn, converse
-from foveate.core.chat.history import HistoryFit
 from foveate.core.chat.turns import read_turns
 from foveate.core.errors import BadOption, ExternalError
+from foveate.core.recipes import builtin_recipes
+from foveate.core.request import Inputs
 from foveate.pipeline.conversation import Summariser
 from foveate.pipeline.history_summary import build_transcript, summarise
 from foveate.testing.fakes import ScriptedModel, WordTokenizer
@@ -34,8 +35,9 @@ def summariser(says, **more):
 
 def summed(turns, verbatim, by):
     """The summary of turns."""
-    asked = {"query": "So?", "budget": BUDGET, "tokenizer": WordTokenizer(), "verbatim": verbatim}
-    return summarise(HistoryFit(turns=list(map(Turn, turns)), **asked), by, WordTokenizer())
+    recipe = builtin_recipes()["chat"]
+    inputs = Inputs(query="So?", candidates=(), recipe=recipe, budget=BUDGET)
+    return summarise([*map(Turn, turns)], verbatim, inputs, by, WordTokenizer())
 
 
 def transcript(turns, room, tokenizer=None):

@@ -6,22 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.errors import BadOption
 from foveate.core.fuse import rrf
 
 KEYS = st.sampled_from("abcdefgh")
 RANKINGS = st.lists(st.lists(KEYS, unique=True, max_size=8), max_size=4)
 
 
-@given(RANKINGS, st.integers(0, 100))
-def test_rrf_is_the_sum_of_reciprocal_ranks(rankings: list[list[str]], k: int):
-    """T4: each list gives 1 / (k + rank); checked with exact fractions."""
+@given(RANKINGS)
+def test_rrf_is_the_sum_of_reciprocal_ranks(rankings: list[list[str]]):
+    """T4: each list gives 1 / (60 + rank); checked with exact fractions."""
     exact: dict[str, Fraction] = {}
     for ranking in rankings:
         for rank, key in enumerate(ranking, start=1):
-            exact[key] = exact.get(key, Fraction(0)) + Fraction(1, k + rank)
+            exact[key] = exact.get(key, Fraction(0)) + Fraction(1, 60 + rank)
     expected = sorted(exact, key=lambda key: (-float(exact[key]), key))
-    fused = rrf(rankings, k=k)
+    fused = rrf(rankings)
     assert dict(fused) == pytest.approx(
         {key: float(score) for key, score in exact.items()}, rel=1e-15
     )
@@ -53,14 +52,8 @@ def test_rrf_breaks_ties_by_the_key():
 
 
 def test_rrf_gives_the_published_figures():
-    """T4: k is 60 unless said otherwise: first place 1/61, first and second 1/61 + 1/62."""
+    """T4: first place 1/61, first and second 1/61 + 1/62."""
     assert rrf([["a", "b"], ["b"]]) == [("b", 1 / 62 + 1 / 61), ("a", 1 / 61)]
-
-
-def test_rrf_refuses_a_negative_k():
-    """X1: a k below zero would divide by zero; the message names it."""
-    with pytest.raises(BadOption, match="k is -1"):
-        rrf([["a"]], k=-1)
 
 
 def test_nothing_fuses_to_nothing():

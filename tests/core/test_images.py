@@ -23,8 +23,8 @@ from foveate.core.images import (
     image_from_bytes,
     image_hash,
     images_of,
+    read_image_header,
 )
-from foveate.core.images.header import read_image_header
 from foveate.core.images.tokens import count_image_tokens
 from foveate.core.recipes import builtin_recipes
 from foveate.core.render import Renderer

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from foveate.core.errors import BadInput, BadOption, ExternalError
-from foveate.core.images import HASH_SCHEME, image_hash
-from foveate.core.images.header import read_image_header
+from foveate.core.images import HASH_SCHEME, image_hash, read_image_header
 
 ImageSource: TypeAlias = str | PathLike[str] | Callable[[str], bytes | None]
 """A directory with a file for each hash, or what gives the bytes of a hash; None leaves it out."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from foveate.core.candidates import check_consistency, is_readable
-from foveate.core.checks import check_principals
+from foveate.core.checks import check_principals, check_query
 from foveate.core.errors import BadInput
 from foveate.core.manifest import candidates_hash, stage_name
 from foveate.core.request import Inputs, Recipe
@@ -32,12 +32,7 @@ NO_GATE = ("supplements_left_out", f"the recipe has no stage {GATE}, which lets 
 
 def admit(inputs: Inputs) -> Inputs:
     """The inputs without what the caller may not read, checked and in rank order."""
-    if not inputs.query.strip():
-        raise BadInput("the query is empty; ask something", field="query")
-    try:
-        inputs.query.encode()
-    except UnicodeEncodeError:
-        raise BadInput("holds a lone surrogate", field="query") from None
+    check_query(inputs.query)
     allowed = frozenset(inputs.principals)
     candidates = inputs.candidates
     if any(c.chunk.principals for c in candidates):

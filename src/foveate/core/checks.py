@@ -42,6 +42,17 @@ def is_encodable(text: str) -> bool:
     return True
 
 
+def check_query(query: str) -> str:
+    """The query; raises `BadInput` if it is empty, no string or no UTF-8."""
+    if not isinstance(query, str):
+        message = f"must be the question as a string, not {type(query).__name__}"
+        raise BadInput(f"{message}; the candidates come after it", field="query")
+    if not query.strip():
+        raise BadInput("the query is empty; ask something", field="query")
+    check_string("query", query)
+    return query
+
+
 def check_integer(name: str, value: object) -> None:
     """Refuse what counts nothing."""
     if type(value) is not int or value < 0:

@@ -6,8 +6,6 @@ from collections.abc import Hashable, Sequence
 from math import fsum
 from typing import Any, Protocol, TypeVar
 
-from foveate.core.errors import BadOption
-
 
 class _Sortable(Hashable, Protocol):
     def __lt__(self, other: Any, /) -> bool: ...
@@ -20,8 +18,8 @@ RRF_K = 60
 """The paper's constant: how little the first places of a ranking are apart."""
 
 
-def rrf(rankings: Sequence[Sequence[Key]], *, k: int = RRF_K) -> list[tuple[Key, float]]:
-    """Reciprocal rank fusion: each list gives `1 / (k + rank)`, rank from 1; best first.
+def rrf(rankings: Sequence[Sequence[Key]]) -> list[tuple[Key, float]]:
+    """Reciprocal rank fusion: each list gives `1 / (RRF_K + rank)`, rank from 1; best first.
 
     A key that a list holds twice counts once, at its best place. Ties go by key, and sums are
     exact, so the order of the lists does not matter. Cormack, Clarke and Büttcher, "Reciprocal rank
@@ -30,11 +28,9 @@ def rrf(rankings: Sequence[Sequence[Key]], *, k: int = RRF_K) -> list[tuple[Key,
     >>> [key for key, score in rrf([["a", "b"], ["b", "c"]])]
     ['b', 'a', 'c']
     """
-    if k < 0:
-        raise BadOption(f"rrf: k is {k}; it must be 0 or more")
     shares: dict[Key, list[float]] = {}
     for ranking in rankings:
         for place, key in enumerate(dict.fromkeys(ranking), start=1):
-            shares.setdefault(key, []).append(1.0 / (k + place))
+            shares.setdefault(key, []).append(1.0 / (RRF_K + place))
     sums = {key: fsum(parts) for key, parts in shares.items()}
     return sorted(sums.items(), key=lambda item: (-item[1], item[0]))

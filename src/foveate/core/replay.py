@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
 from datetime import datetime
-from typing import Any, get_args
+from typing import Any, TypeVar
 
 from foveate.core.admission import admit
 from foveate.core.candidates import (
@@ -27,12 +27,14 @@ from foveate.core.manifest import (
     part_hashes,
 )
 from foveate.core.removed import FORMER_NOTES, without_removed
-from foveate.core.request import CompressionMethod, Inputs, Offer
+from foveate.core.request import Inputs, Offer
 from foveate.core.seal import Manifest
 from foveate.core.spec import ComponentRegistry, recipe_from_dict, recipe_to_dict
+from foveate.core.typed import read_value
 from foveate.core.types import Context, Decision, StageTrace, Supplement
 from foveate.core.zones import Budget
 
+T = TypeVar("T")
 KIND = "foveate-bundle"
 REQUIRED_PARTS = {
     "manifest": dict,
@@ -123,7 +125,9 @@ def inputs_from_bundle(bundle: Mapping[str, Any], known: ComponentRegistry) -> I
             budget=Budget(**_without_unused(Budget, bundle["budget"], "budget")),
             candidates=tuple(candidate_from_record(c) for c in bundle["candidates"]),
             neighbours=tuple(chunk_from_record(c) for c in bundle["neighbours"]),
-            supplements=tuple(_supplement_from_json(s) for s in bundle["supplements"]),
+            supplements=tuple(
+                _read_part(Supplement, s, "supplement") for s in bundle["supplements"]
+            ),
             principals=tuple(bundle["principals"]),
             messages=tuple((role, content) for role, content in bundle["messages"]),
             intent=bundle["intent"],
@@ -134,7 +138,7 @@ def inputs_from_bundle(bundle: Mapping[str, Any], known: ComponentRegistry) -> I
             exact=bundle.get("exact", True),
             index=bundle.get("index", ""),
             notes=tuple((name, value) for name, value in bundle.get("notes", [])),
-            offers=tuple(_compressed_text_from_json(offer) for offer in bundle.get("offers", [])),
+            offers=tuple(_read_part(Offer, o, "offer") for o in bundle.get("offers", [])),
             image_formula=str(bundle.get("image_formula", "")),
         )
     except BadInput:
@@ -154,20 +158,11 @@ def _without_unused(kind: Any, record: Mapping[str, Any], what: str) -> dict[str
     return {name: value for name, value in record.items() if name in known}
 
 
-def _supplement_from_json(record: Mapping[str, Any]) -> Supplement:
-    given = {**record, "principals": tuple(record["principals"])}
-    return Supplement(**_without_unused(Supplement, given, "supplement"))
-
-
-def _compressed_text_from_json(record: Mapping[str, Any]) -> Offer:
-    spans = tuple((int(a), int(b)) for a, b in record["spans"])
-    offer = Offer(**_without_unused(Offer, {**record, "spans": spans}, "offer"))
-    texts = (offer.key, offer.text, offer.why, offer.by)
-    if not all(isinstance(text, str) for text in texts) or not isinstance(offer.irrelevant, bool):
-        raise TypeError("an offer has texts, spans, and whether it is irrelevant")
-    if offer.way not in get_args(CompressionMethod):
-        raise ValueError(f"{offer.way!r} is no way to shorten a text")
-    return offer
+def _read_part(kind: type[T], record: Mapping[str, Any], what: str) -> T:
+    known = _without_unused(kind, record, what)
+    with name_in_errors(f"the bundle: {what}"):
+        found: T = read_value(kind, known)
+    return found
 
 
 def check_bundle(bundle: Any) -> None:

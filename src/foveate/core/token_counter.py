@@ -116,9 +116,9 @@ class TokenCounter:
         count = self.count_cache[key] = self.count_joined(body, glue, bodies)
         return count
 
-    def count_text(self, text: str, key: str = "") -> int:
-        """Tokens of any text as it will be rendered in a block; `key`: its hash, if known."""
-        body, key = self.render_body(text, key or content_hash(text))
+    def count_text(self, text: str) -> int:
+        """Tokens of any text as it will be rendered in a block."""
+        body, key = self.render_body(text, content_hash(text))
         count = self.count_cache.get(key)
         return self._count_and_cache(key, body) if count is None else count
 

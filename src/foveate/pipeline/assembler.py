@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
+from foveate.core.checks import check_query
 from foveate.core.errors import BadOption
 from foveate.core.typed import check_fields
 from foveate.core.types import Context
@@ -16,7 +17,7 @@ from foveate.pipeline.flow import (
     search,
 )
 from foveate.pipeline.follow_up import add_earlier_words
-from foveate.pipeline.inputs import candidates_of, check_query, check_store
+from foveate.pipeline.inputs import candidates_of, check_store
 from foveate.pipeline.observers import StepObserver, combine_observers
 from foveate.pipeline.options import (
     AssembleKeywords,

@@ -6,19 +6,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Unpack
 
-from foveate.core.chat.history import VERBATIM, HistoryFit
+from foveate.core.chat.history import VERBATIM
 from foveate.core.chat.request import Conversation, build_conversation
 from foveate.core.chat.request_state import ChatOptions
 from foveate.core.chat.turns import Turn, TurnCitation, turns_from_messages
 from foveate.core.chat.zones import FlexibleBudget, Zone
-from foveate.core.checks import check_zone
+from foveate.core.checks import check_query, check_zone
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption
 from foveate.core.request import Inputs
 from foveate.core.typed import check_arguments
 from foveate.pipeline.flow import inputs_for
 from foveate.pipeline.history_summary import Summariser, summarise
-from foveate.pipeline.inputs import candidates_of, check_query
+from foveate.pipeline.inputs import candidates_of
 from foveate.pipeline.options import (
     AssembleKeywords,
     AssembleOptions,
@@ -141,12 +141,7 @@ def _summarised(
     made = build_conversation(inputs, chat, tokenizer, known)
     if by is None or not made.history.changed:
         return made
-    history = HistoryFit(
-        turns=chat.turns,
-        query=inputs.query,
-        budget=inputs.budget,
-        tokenizer=tokenizer,
-        verbatim=chat.verbatim,
+    summary = yield Call(
+        "summarise", lambda: summarise(chat.turns, chat.verbatim, inputs, by, tokenizer)
     )
-    summary = yield Call("summarise", lambda: summarise(history, by, tokenizer))
     return build_conversation(inputs, replace(chat, summary=summary), tokenizer, known)

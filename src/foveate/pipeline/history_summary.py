@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 from foveate.core.chat.history import HistoryFit, Summary
 from foveate.core.chat.turns import Message as Said
+from foveate.core.chat.turns import Turn
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BadOption
+from foveate.core.request import Inputs
 from foveate.pipeline.bounded_calls import BoundedCalls, failure_reason
 from foveate.ports import Message, Model, Reply
 
@@ -49,11 +51,20 @@ class Summariser:
             )
 
 
-def summarise(history: HistoryFit, by: Summariser, tokenizer: Tokenizer) -> Summary:
+def summarise(
+    turns: Sequence[Turn], verbatim: int, inputs: Inputs, by: Summariser, tokenizer: Tokenizer
+) -> Summary:
     """The summary of all turns but the last and the pinned ones; or why there is none.
 
     Its `places` are those of the turns that fitted the model's window.
     """
+    history = HistoryFit(
+        turns=tuple(turns),
+        query=inputs.query,
+        budget=inputs.budget,
+        tokenizer=tokenizer,
+        verbatim=verbatim,
+    )
     older = history.older()
     if not older:
         return Summary(why="no turn is old enough")

@@ -1,4 +1,4 @@
-"""Checks of what a caller passes: the query, principals, chat messages, candidates.
+"""Checks of what a caller passes: the store, chat messages, candidates.
 
 Documents of LangChain, LlamaIndex and Haystack are told apart by their class's package, so no
 framework is imported. What the score of a list is, `core/scores.py` decides.
@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from foveate.core.candidates import candidates_from_items
-from foveate.core.checks import is_encodable
 from foveate.core.errors import BadInput, BadOption
 from foveate.core.fields import StandardRecord, parse_metadata
 from foveate.core.scores import ScoredList
@@ -19,22 +18,7 @@ from foveate.core.types import Candidate, Context
 from foveate.pipeline import tables
 from foveate.pipeline.vector_results import records_from_result
 
-if TYPE_CHECKING:
-    pass
-
 Channel: TypeAlias = Literal["text", "voice"]
-
-
-def check_query(query: str) -> str:
-    """The query; raises `BadInput` if it is empty, no string or no UTF-8."""
-    if not isinstance(query, str):
-        message = f"must be the question as a string, not {type(query).__name__}"
-        raise BadInput(f"{message}; the candidates come after it", field="query")
-    if not query.strip():
-        raise BadInput("the query is empty; ask something", field="query")
-    if not is_encodable(query):
-        raise BadInput("holds a lone surrogate; give it as UTF-8", field="query")
-    return query
 
 
 def check_context(context: Context) -> None:

@@ -285,8 +285,6 @@ def _parse_instant(instant: Any) -> Any:
 
 def _recipe_for(options: AssembleOptions) -> Recipe:
     recipe, form = load_recipe(options.recipe), options.format
-    if options.channel not in ("text", "voice"):
-        raise BadOption(f"channel must be 'text' or 'voice', not {options.channel!r}")
     if options.channel == "voice":
         from foveate.core.formats.minimal import Minimal
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Unpack
 
-from foveate.core.chat.history import VERBATIM, HistoryFit
+from foveate.core.chat.history import VERBATIM
 from foveate.core.chat.next_turn import TurnRequest
 from foveate.core.chat.next_turn import next_turn as proceed_purely
 from foveate.core.chat.request_state import filter_permitted
@@ -113,14 +113,9 @@ def _proceed(
     if summariser is None or not made.conversation.history.changed:
         return made
     left = revoke(session, filter_permitted(inputs), current)
-    history = HistoryFit(
-        turns=left.turns,
-        query=query,
-        budget=inputs.budget,
-        tokenizer=tokenizer,
-        verbatim=terms.verbatim,
+    summary = yield Call(
+        "summarise", lambda: summarise(left.turns, verbatim, inputs, summariser, tokenizer)
     )
-    summary = yield Call("summarise", lambda: summarise(history, summariser, tokenizer))
     return proceed_purely(
         session, inputs, terms, tokenizer, known, current=current, summary=summary
     )

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from foveate.core.checks import check_string
 from foveate.core.compact.entries import Entry, EntryRole, Json, Result, ToolCall
 from foveate.core.errors import BadInput
-from foveate.core.images.header import read_image_header
+from foveate.core.images import read_image_header
 from foveate.core.json_text import compact_json, join_lines, unknown_fields_json
 
 TEXT_TYPES: Mapping[str, tuple[str, ...]] = {

@@ -10,8 +10,7 @@ from functools import partial
 from struct import pack
 from typing import TYPE_CHECKING
 
-from foveate.core.images import MAX_CAPTION, MAX_SIDE, image_hash
-from foveate.core.images.header import read_image_header
+from foveate.core.images import MAX_CAPTION, MAX_SIDE, image_hash, read_image_header
 from foveate.ingest.loaders.archive import Archive
 from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.loaders.tags import Tag, is_hidden, parse_attributes
