@@ -184,7 +184,7 @@ bench-counts: $(VENV)/vocabularies.stamp ## the registry's counts beside the mod
 	$(call say,bench: counts of the registry and of real vocabularies)
 	@$(PY) -m bench.bench_counts
 
-bench: $(VENV)/dev.stamp bench-eval ## all benchmarks: half an hour; writes the tables and plots of the docs
+bench: $(VENV)/dev.stamp bench-eval ## all benchmarks: half an hour; writes the tables of the docs
 	$(call say,bench: worst cases and counts of work)
 	@$(PY) -m bench.worst_cases
 	@$(PY) bench/bench_assemble.py
