@@ -185,9 +185,8 @@ bench-counts: $(VENV)/vocabularies.stamp ## the registry's counts beside the mod
 	@$(PY) -m bench.bench_counts
 
 bench: $(VENV)/dev.stamp bench-eval ## all benchmarks: half an hour; writes the tables of the docs
-	$(call say,bench: worst cases and counts of work)
+	$(call say,bench: worst cases)
 	@$(PY) -m bench.worst_cases
-	@$(PY) bench/bench_assemble.py
 	$(call say,bench: many requests on every engine)
 	@$(PY) bench/bench_batch.py
 	$(call say,bench: side by side with others)
