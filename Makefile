@@ -184,10 +184,9 @@ bench-counts: $(VENV)/vocabularies.stamp ## the registry's counts beside the mod
 	$(call say,bench: counts of the registry and of real vocabularies)
 	@$(PY) -m bench.bench_counts
 
-bench: $(VENV)/dev.stamp bench-eval ## all benchmarks: half an hour; writes the tables and plots of the docs
-	$(call say,bench: worst cases and counts of work)
+bench: $(VENV)/dev.stamp bench-eval ## all benchmarks: half an hour; writes the tables of the docs
+	$(call say,bench: worst cases)
 	@$(PY) -m bench.worst_cases
-	@$(PY) bench/bench_assemble.py
 	$(call say,bench: many requests on every engine)
 	@$(PY) bench/bench_batch.py
 	$(call say,bench: side by side with others)

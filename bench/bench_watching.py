@@ -21,8 +21,8 @@ from statistics import quantiles
 from time import process_time_ns
 from typing import Any
 
-from bench.bench_assemble import QUERY, pool
 from foveate import Tracing, assemble
+from foveate.core.candidates import candidates_from_items
 from foveate.core.contracts import StepObserver as Observer
 from foveate.core.types import Candidate
 from foveate.pipeline.observers import combine_observers
@@ -30,8 +30,31 @@ from foveate.service.observe import logs
 from foveate.service.observe.telemetry import StepObserver, Telemetry, TelemetryMiddleware
 from foveate.service.settings import Settings
 
+QUERY = "Which gate of the lock opens first?"
+TEXT = """the lock keeper opens the lower gate first and the water level falls so that a boat
+rises slowly past the upper paddle in winter and spring under the canal bridge of the toll house"""
+WORDS = TEXT.split()
 EACH = 4  # assemblies of a way in a round
 REQUESTS = 400  # requests of a way in a round
+
+
+def pool(size: int, seed: int = 7) -> tuple[Candidate, ...]:
+    """Chunks of about 200 words in documents of ten, a tenth of them copies."""
+    dice = Random(seed)  # noqa: S311
+    rows: list[dict[str, object]] = []
+    for number in range(size):
+        sentences = (" ".join(dice.choices(WORDS, k=12)).capitalize() for _ in range(16))
+        copy = rows and dice.random() < 0.1
+        rows.append(
+            {
+                "id": f"c{number}",
+                "source": f"d{number // 10}.md",
+                "sequence": number % 10,
+                "text": dice.choice(rows)["text"] if copy else ". ".join(sentences) + ".",
+                "score": round(dice.random(), 3),
+            }
+        )
+    return candidates_from_items(rows)
 
 
 def provider() -> Any:

@@ -1,35 +1,29 @@
-"""The report of a run: tables and plots in the documentation, a summary for machines.
+"""The report of a run: the tables in the documentation.
 
-    python -m bench.peers.report            the full run → docs, bench/results
+    python -m bench.peers.report            the full run → docs
     python -m bench.peers.report --quick    the checks of a quick run; writes nothing
 
-Rewrites what stands between the marks in docs/benchmarks.md, draws docs/figures/speed-*.svg and
-prints the checks.
+Rewrites what stands between the marks in docs/benchmarks.md and prints the checks.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from bench.peers import tables
-from bench.peers.figures import Figure, Key, figures, newest, plain
+from bench.peers.figures import Figure, Key, figures
 from bench.peers.judge import judge
-from bench.peers.plots import draw
 from bench.peers.run import QUICK, RESULTS, read
 from bench.peers.targets import Check, checks
 from bench.peers.workload import Workload, load, make
 
 PAGE = Path("docs/benchmarks.md")
-FIGURES = Path("docs/figures")
-SUMMARY = Path("bench/results/peers.json")
 BEGIN, END = "<!-- speed: begin -->", "<!-- speed: end -->"
 COMMAND = "`python -m bench.peers.run && python -m bench.peers.report`"
 MEASURED = "Measured by " + COMMAND + "."
-AT = 1_000  # the size whose steps are shown
 
 
 def judging() -> Callable[[dict[str, Any]], Mapping[str, Any]]:
@@ -54,13 +48,8 @@ def generated(found: Mapping[Key, Figure], about: Mapping[str, Any]) -> str:
         section("CPU time relative to `foveate_cold`", "CPU time divided by that of "
                 f"`foveate_cold`, budget {small:,}. A value under 1 is faster than foveate.",
                 tables.ratios(found, small, "foveate_cold")),
-        section("CPU time relative to the floor", "CPU time divided by that of `floor_full`, "
-                f"budget {small:,}.",
-                tables.ratios(found, small, "floor_full")),
         section("Checks", "Targets for foveate, with the measured values.",
                 verdicts(checks(found))),
-        "![CPU time over the number of candidates](figures/speed-time.svg)\n",
-        "![Memory over the number of candidates](figures/speed-memory.svg)\n",
     ]  # fmt: skip
     for budget in budgets:
         parts += [
@@ -70,12 +59,6 @@ def generated(found: Mapping[Key, Figure], about: Mapping[str, Any]) -> str:
     parts += [
         section("Memory", f"The most memory that a run adds, in MB, budget {small:,}.",
                 tables.memory(found, small)),
-        section("First run and conversion", "CPU milliseconds of the first run in a process, plus "
-                "the time to convert the candidates to the system's own types, which no other "
-                "figure includes.", tables.first(found, small)),
-        section("CPU time by step", f"Budget {small:,}.", tables.steps(found, AT, small)),
-        section("Defects in this run", "Totals over all sizes and budgets.",
-                tables.defects(found)),
     ]  # fmt: skip
     for budget in budgets:
         parts.append(
@@ -114,29 +97,20 @@ def placed(page: str, body: str) -> str:
 def main() -> int:
     """Write everything; 1 where there is nothing to report."""
     quick = "--quick" in sys.argv[1:]
-    rows = newest(read(QUICK if quick else RESULTS))
+    rows = read(QUICK if quick else RESULTS)
     if not rows:
         print("no results yet; run: python -m bench.peers.run", file=sys.stderr)
         return 1
     found = figures(rows, judging())
     if not quick:
-        publish(found, rows[-1])
+        page = PAGE.read_text(encoding="utf-8")
+        body = generated(found, rows[-1]["machine"])
+        PAGE.write_text(placed(page, body), encoding="utf-8")
     for check in checks(found):
         print(
             f"{'met    ' if check.met else 'NOT MET'}  {check.what}: {check.figure} ({check.limit})"
         )
     return 0
-
-
-def publish(found: Mapping[Key, Figure], row: Mapping[str, Any]) -> None:
-    """The summary, the page, the plots."""
-    about = row["machine"]
-    SUMMARY.parent.mkdir(parents=True, exist_ok=True)
-    summary = {"machine": about, "code": row["code"], "figures": plain(found)}
-    SUMMARY.write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
-    page = placed(PAGE.read_text(encoding="utf-8"), generated(found, about))
-    PAGE.write_text(page, encoding="utf-8")
-    draw(summary["figures"], FIGURES)
 
 
 if __name__ == "__main__":

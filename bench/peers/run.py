@@ -1,12 +1,10 @@
-"""Every system on every size, interleaved, in rounds; one line a measurement, resumable.
+"""Every system on every size, interleaved, in rounds; one line a measurement.
 
     python -m bench.peers.run --quick         small sizes, one round: about two minutes
     python -m bench.peers.run                 all of it: about twenty minutes
 
-Results are appended to build/bench/results.jsonl (or quick.jsonl). A run that was stopped goes on
-where it was, as long as the code that a figure depends on is the same; `--again` begins anew. A
-system that is over its time limit is written down as that. What takes over five seconds a run is
-measured in the first round only.
+Results are in build/bench/results.jsonl (or quick.jsonl). A system that is over its time limit is
+written down as that. What takes over five seconds a run is measured in the first round only.
 """
 
 from __future__ import annotations
@@ -17,22 +15,18 @@ import os
 import platform
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 from bench.peers import environments, workload
-from bench.peers.adapters.registry import OWN, SYSTEMS
+from bench.peers.adapters.registry import SYSTEMS
 from bench.peers.worker import MARK
 
 RESULTS = Path("build/bench/results.jsonl")
 QUICK = Path("build/bench/quick.jsonl")
 SLOW = 5_000.0  # milliseconds
-HERE = Path(__file__).parent
-MEASURING = ("worker.py", "memory.py", "adapters/job.py", "../forget.py")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,11 +37,6 @@ class Task:
     system: str
     n: int
     budget: int
-
-    @property
-    def key(self) -> tuple[int, str, int, int]:
-        """Names it."""
-        return (self.round, self.system, self.n, self.budget)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,43 +78,28 @@ def full(systems: Sequence[str] = tuple(SYSTEMS)) -> Plan:
     )
 
 
-def code(system: str) -> str:
-    """Names the code that a figure depends on: the adapter, the measuring, and foveate's own."""
-    adapter = HERE / "adapters" / f"{SYSTEMS[system].module}.py"
-    files = [adapter, *(HERE / name for name in MEASURING)]
-    if SYSTEMS[system].environment == OWN:
-        files += sorted(Path("src/foveate").rglob("*.py"))
-    text = b"".join(path.read_bytes() for path in files) + workload.generator().encode()
-    return blake2b(text, digest_size=6).hexdigest()
-
-
 def run(plan: Plan, results: Path = RESULTS) -> None:
-    """Do what is not done yet."""
+    """Measure everything, and write a line for each."""
     environments.make(environments.needed(plan.systems))
     workload.make(dict.fromkeys((*plan.sizes, *plan.wide)))
     results.parent.mkdir(parents=True, exist_ok=True)
-    now = {system: code(system) for system in plan.systems}
-    done = {key(row): row for row in read(results) if row["code"] == now.get(row["system"])}
+    results.unlink(missing_ok=True)
+    first: dict[tuple[str, int, int], dict[str, Any]] = {}
     tasks = list(plan.tasks())
     for number, task in enumerate(tasks, 1):
-        if task.key in done or _too_slow(task, done):
+        named = (task.system, task.n, task.budget)
+        if named in first and _too_slow(first[named]):
             continue
-        row = {
-            **measured(task, plan),
-            "round": task.round,
-            "code": now[task.system],
-            "machine": machine(),
-        }
-        done[task.key] = row
+        row = {**measured(task, plan), "round": task.round, "machine": machine()}
+        first.setdefault(named, row)
         with results.open("a", encoding="utf-8") as out:
             out.write(json.dumps(row) + "\n")
         print(f"{number:4}/{len(tasks)} {told(row)}", file=sys.stderr)
 
 
-def _too_slow(task: Task, done: dict[tuple[int, str, int, int], dict[str, Any]]) -> bool:
+def _too_slow(first: dict[str, Any]) -> bool:
     """Whether the first round said that one figure is enough."""
-    first = done.get((0, task.system, task.n, task.budget), {})
-    return task.round > 0 and ("error" in first or first.get("cpu_ms", 0) > SLOW)
+    return "error" in first or first["cpu_ms"] > SLOW
 
 
 def measured(task: Task, plan: Plan) -> dict[str, Any]:
@@ -136,7 +110,6 @@ def measured(task: Task, plan: Plan) -> dict[str, Any]:
         *("-m", "bench.peers.worker", task.system),
         *(str(task.n), str(task.budget), str(plan.seconds)),
     ]
-    begun = time.perf_counter()
     try:
         done = subprocess.run(
             command,
@@ -152,7 +125,7 @@ def measured(task: Task, plan: Plan) -> dict[str, Any]:
     if not lines:
         return {**named, "error": (done.stderr.strip().splitlines() or ["no output"])[-1][:200]}
     row: dict[str, Any] = json.loads(lines[-1].removeprefix(MARK))
-    return {**row, "seconds": round(time.perf_counter() - begun, 1), "load": os.getloadavg()[0]}
+    return row
 
 
 def machine() -> dict[str, Any]:
@@ -172,11 +145,6 @@ def read(results: Path = RESULTS) -> list[dict[str, Any]]:
     return [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
 
 
-def key(row: dict[str, Any]) -> tuple[int, str, int, int]:
-    """Names the measurement that a line is about."""
-    return (row["round"], row["system"], row["n"], row["budget"])
-
-
 def told(row: dict[str, Any]) -> str:
     """One line for the eye."""
     name = f"{row['system']:18} {row['n']:6} {row['budget']:6}"
@@ -191,12 +159,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="small sizes, one round")
-    parser.add_argument("--again", action="store_true", help="forget earlier results")
     parser.add_argument("--systems", default=",".join(SYSTEMS), help="names, with commas between")
     chosen = parser.parse_args()
     plan, results = (quick, QUICK) if chosen.quick else (full, RESULTS)
-    if chosen.again:
-        results.unlink(missing_ok=True)
     run(plan(chosen.systems.split(",")), results)
 
 

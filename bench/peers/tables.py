@@ -73,22 +73,6 @@ def memory(found: Found, budget: int) -> str:
     return by_size(found, budget, lambda f: f"{f.megabytes:,.1f}")
 
 
-def first(found: Found, budget: int) -> str:
-    """The first run in a process, and the conversion to the system's own values before each run."""
-    return by_size(found, budget, lambda f: f"{ms(f.first)} + {ms(f.convert)}")
-
-
-def steps(found: Found, n: int, budget: int) -> str:
-    """Where the time goes."""
-    rows = []
-    for name in systems(found):
-        figure = found.get((name, n, budget))
-        if figure is not None and not figure.error:
-            told = ", ".join(f"{step} {ms(took)}" for step, took in figure.steps.items())
-            rows.append((f"`{name}`", told))
-    return table(("system", f"steps at N = {n:,}, CPU ms"), rows)
-
-
 QUALITY = (
     "system", "N", "tokens", "over", "its own count", "whole + trimmed", "of the ideal", "evidence",
     "exact", "near", "worse", "repeated", "inversions", "cuts", "beside",
@@ -122,39 +106,4 @@ def _quality(figure: Figure) -> tuple[str, ...]:
         f"{j['inversions']} of {j['steps']}",
         str(j["cuts"]),
         ", ".join(f"{v} {k}" for k, v in shown.items()),
-    )
-
-
-DEFECTS = (
-    "system", "contexts", "over budget", "by at most", "copies left", "worse copy kept",
-    "overlaps twice", "against the order", "cuts", "evidence missed",
-)  # fmt: skip
-
-
-def defects(found: Found) -> str:
-    """All sizes and budgets together."""
-    rows = []
-    for name in systems(found):
-        own = [f for (system, _, _), f in found.items() if system == name and f.judged]
-        if own:
-            rows.append(_defects(name, own))
-    return table(DEFECTS, rows)
-
-
-def _defects(name: str, own: Sequence[Figure]) -> tuple[str, ...]:
-    def total(measure: str) -> int:
-        return sum(int(f.judged[measure]) for f in own)
-
-    over = [f.judged["over"] / f.budget for f in own]
-    return (
-        f"`{name}`",
-        str(len(own)),
-        str(sum(share > 0 for share in over)),
-        f"{100 * max(over):.1f} %",
-        str(total("exact") + total("near")),
-        str(total("worse")),
-        str(total("repeated")),
-        f"{total('inversions')} of {total('steps')}",
-        str(total("cuts")),
-        f"{1 - sum(f.judged['evidence'] for f in own) / len(own):.2f}",
     )

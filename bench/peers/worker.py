@@ -2,10 +2,10 @@
 
     python -m bench.peers.worker SYSTEM N BUDGET SECONDS
 
-CPU time of this process is the figure (the machine may be shared), wall time stands beside it;
-linear algebra runs on one thread. Before every run the native objects are built anew and the
-garbage is collected. The first run is reported apart and also gives the memory: the peak resident
-size over what was resident when it began, with what the allocator held free given back first.
+CPU time of this process is the figure (the machine may be shared); linear algebra runs on one
+thread. Before every run the native objects are built anew and the garbage is collected. The first
+run also gives the memory: the peak resident size over what was resident when it began, with what
+the allocator held free given back first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import json  # noqa: E402
 import sys  # noqa: E402
 import time  # noqa: E402
 from collections.abc import Callable, Sequence  # noqa: E402
-from dataclasses import dataclass, field, replace  # noqa: E402
+from dataclasses import dataclass, replace  # noqa: E402
 from statistics import median  # noqa: E402
 from typing import Any  # noqa: E402
 
@@ -35,13 +35,10 @@ LEAST_RUNS, MOST_RUNS = 3, 300
 
 @dataclass(slots=True)
 class Run:
-    """One run: seconds of CPU and wall, seconds of CPU by step, and what came out."""
+    """One run: seconds of CPU, and what came out."""
 
     cpu: float
-    wall: float
-    convert: float
     made: Made
-    steps: dict[str, float] = field(default_factory=dict)
 
 
 def measure(system: str, n: int, budget: int, seconds: float) -> dict[str, Any]:
@@ -55,9 +52,7 @@ def measure(system: str, n: int, budget: int, seconds: float) -> dict[str, Any]:
         budget=budget,
     )
     adapter = SYSTEMS[system].load()
-    begun = time.process_time()
     adapter.start(job)
-    started = time.process_time() - begun
     gc.collect()
     gc.freeze()  # the workload and the truth about it are the benchmark's, not the system's
     first, peak = once(adapter, workload, Peak)
@@ -72,8 +67,6 @@ def measure(system: str, n: int, budget: int, seconds: float) -> dict[str, Any]:
         "system": system,
         "n": n,
         "budget": budget,
-        "start_ms": 1000 * started,
-        "first_ms": 1000 * first.cpu,
         "peak_mb": peak,
         **summary(runs),
         "claimed": first.made.claimed,
@@ -86,26 +79,14 @@ def once(
     adapter: Adapter, workload: Workload, peak: Callable[[], Peak] | None = None
 ) -> tuple[Run, float]:
     """Prepare, collect, run; with `peak`, the megabytes that the run added at most."""
-    begun = time.process_time()
     adapter.prepare(fresh(workload.rows), workload.vectors)
-    convert = time.process_time() - begun
     gc.collect()
     gauge = peak() if peak else None
-    steps: dict[str, float] = {}
-    last = time.process_time()
-
-    def clock(step: str) -> None:
-        nonlocal last
-        now = time.process_time()
-        steps[step] = steps.get(step, 0.0) + now - last
-        last = now
-
-    wall, cpu = time.perf_counter(), time.process_time()
-    last = cpu
-    made = adapter.run(clock)
-    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+    begun = time.process_time()
+    made = adapter.run()
+    cpu = time.process_time() - begun
     megabytes = gauge.megabytes() if gauge else 0.0
-    return Run(cpu=cpu, wall=wall, convert=convert, made=made, steps=steps), megabytes
+    return Run(cpu=cpu, made=made), megabytes
 
 
 def fresh(rows: Sequence[Row]) -> tuple[Row, ...]:
@@ -120,12 +101,6 @@ def summary(runs: Sequence[Run]) -> dict[str, Any]:
         "runs": len(runs),
         "cpu_ms": median(cpu),
         "cpu_p90_ms": cpu[int(len(cpu) * 0.9)],
-        "cpu_least_ms": cpu[0],
-        "wall_ms": 1000 * median(run.wall for run in runs),
-        "convert_ms": 1000 * median(run.convert for run in runs),
-        "steps_ms": {
-            name: 1000 * median(run.steps.get(name, 0.0) for run in runs) for name in runs[0].steps
-        },
     }
 
 

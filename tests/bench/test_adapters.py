@@ -41,7 +41,7 @@ def made(name, workload, budget=8_000):
     )
     for _ in range(2):
         adapter.prepare(worker.fresh(workload.rows), workload.vectors)
-        result = adapter.run(lambda _step: None)
+        result = adapter.run()
     return result
 
 
@@ -58,10 +58,9 @@ def test_ours_keep_the_budget_and_leave_no_exact_copy(name, workload):
         assert judged["tokens"] > 0.3 * min(budget, workload.about["tokens"])
 
 
-@pytest.mark.parametrize("name", ["floor_lazy", "floor_full"])
-def test_the_floor_does_the_whole_job(name, workload):
+def test_the_floor_does_the_whole_job(workload):
     """No near copy, no inversion, all of the ideal: else it would be no floor for the job."""
-    judged = judge(made(name, workload).text, workload, 8_000)
+    judged = judge(made("floor_full", workload).text, workload, 8_000)
 
     assert (judged["near"], judged["inversions"], judged["worse"]) == (0, 0, 0)
     assert judged["ideal"] >= 0.9
@@ -70,7 +69,7 @@ def test_the_floor_does_the_whole_job(name, workload):
 def test_the_full_floor_decides_every_candidate(workload):
     """A reason for each, and none for what is taken."""
     costs = [row.tokens for row in workload.rows]
-    taken, why = choose(workload.rows, workload.vectors, costs, 4_000, lazy=False)
+    taken, why = choose(workload.rows, workload.vectors, costs, 4_000)
 
     assert len(why) == len(workload.rows)
     assert [i for i, reason in enumerate(why) if not reason] == taken
@@ -80,7 +79,6 @@ def test_the_full_floor_decides_every_candidate(workload):
 def test_cold_and_warm_make_the_same_text(workload):
     """What is remembered decides nothing."""
     assert made("foveate", workload).text == made("foveate_cold", workload).text
-    assert made("foveate_whole", workload).text == made("foveate_whole_unread", workload).text
 
 
 def test_a_worker_answers_with_one_line_of_figures(tmp_path):
@@ -100,9 +98,8 @@ def test_a_worker_answers_with_one_line_of_figures(tmp_path):
 
     assert (row["system"], row["n"], row["budget"]) == ("floor_full", 10, 8_000)
     assert row["runs"] >= worker.LEAST_RUNS
-    assert 0 < row["cpu_least_ms"] <= row["cpu_ms"] <= row["cpu_p90_ms"]
+    assert 0 < row["cpu_ms"] <= row["cpu_p90_ms"]
     assert row["peak_mb"] >= 0
-    assert set(row["steps_ms"]) == {"rank", "choose", "order and render", "count"}
     assert row["claimed"] == cl100k(row["text"])
 
 

@@ -4,33 +4,28 @@ Exact copies by the string itself, near copies by blocks of a matrix product (co
 greedy filling with counts that are at hand, documents in reading order, the best at both ends,
 overlaps cut where the text has them, numbered, one exact count of what came out.
 
-`lazy` walks the ranking in blocks and stops when the budget is full: its cost follows the budget.
-`full` decides every candidate, which a complete trace needs, and is the floor for foveate.
+Every candidate is decided, as a complete trace needs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from bench.peers.adapters.job import Clock, Job, Made
+from bench.peers.adapters.job import Job, Made
 from bench.peers.workload import Row
 
 if TYPE_CHECKING:
     from bench.peers.vectors import Floats
 
 SIMILAR = 0.95
-LAZY_BLOCK, FULL_BLOCK = 64, 512
-MISSES = 12  # chunks that do not fit, before a lazy walk gives up
+BLOCK = 512
 Why = list[str]
 
 
 class Full:
     """Every candidate decided."""
-
-    max_n: ClassVar[int] = 10_000
-    lazy: ClassVar[bool] = False
 
     def start(self, job: Job) -> None:
         """Counts of chunks and headers are at hand."""
@@ -45,41 +40,30 @@ class Full:
         """Nothing to convert."""
         self.rows, self.vectors = rows, vectors
 
-    def run(self, clock: Clock) -> Made:
+    def run(self) -> Made:
         """Choose, order, render, count."""
         rows = self.rows
         if any(a.score < b.score for a, b in pairwise(rows)):
             rows = sorted(rows, key=lambda row: -row.score)
-        clock("rank")
         costs = [row.tokens + self.heads[row.title] for row in rows]
-        taken, why = choose(rows, self.vectors, costs, self.budget, lazy=self.lazy)
-        clock("choose")
+        taken, why = choose(rows, self.vectors, costs, self.budget)
         groups = in_reading_order(rows, taken)
         text, spans = render(rows, groups)
-        clock("order and render")
         tokens = self.count(text)
-        clock("count")
         return Made(text=text, claimed=tokens, extra={"decided": len(why), "cited": len(spans)})
 
 
-class Lazy(Full):
-    """As far down the ranking as the budget reaches."""
-
-    lazy = True
-
-
 def choose(
-    rows: Sequence[Row], vectors: Floats, costs: Sequence[int], budget: int, *, lazy: bool
+    rows: Sequence[Row], vectors: Floats, costs: Sequence[int], budget: int
 ) -> tuple[list[int], Why]:
     """The places of what is taken, and why each of the others is not."""
     seen: set[str] = set()
     taken: list[int] = []
     why: Why = []
-    used, missed = 0, 0
-    size = LAZY_BLOCK if lazy else FULL_BLOCK
-    keep = _Kept(vectors, lazy=lazy)
-    for first in range(0, len(rows), size):
-        block = range(first, min(first + size, len(rows)))
+    used = 0
+    keep = _Kept(vectors)
+    for first in range(0, len(rows), BLOCK):
+        block = range(first, min(first + BLOCK, len(rows)))
         fresh = _fresh(rows, block, seen)
         unlike = keep.unlike(fresh)
         for i in block:
@@ -88,14 +72,10 @@ def choose(
             elif used + costs[i] <= budget:
                 taken.append(i)
                 used += costs[i]
-                missed = 0
                 why.append("")
             else:
-                missed += 1
                 why.append("no room")
-        if lazy and missed >= MISSES:
-            break
-        keep.add(sorted(unlike) if not lazy else [i for i in taken if i >= first])
+        keep.add(sorted(unlike))
     return taken, why
 
 
@@ -112,11 +92,11 @@ def _fresh(rows: Sequence[Row], block: range, seen: set[str]) -> dict[int, None]
 class _Kept:
     """The vectors of what stays, and what is not like any of them."""
 
-    def __init__(self, vectors: Floats, *, lazy: bool) -> None:
+    def __init__(self, vectors: Floats) -> None:
         import numpy as np
 
         self.vectors = vectors
-        self.held = np.empty((1024 if lazy else len(vectors), vectors.shape[1]), np.float32)
+        self.held = np.empty(vectors.shape, np.float32)
         self.many = 0
 
     def unlike(self, places: dict[int, None]) -> set[int]:

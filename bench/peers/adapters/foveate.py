@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from bench.forget import forget
-from bench.peers.adapters.job import Clock, Job, Made
+from bench.peers.adapters.job import Job, Made
 from bench.peers.workload import Row
 
 if TYPE_CHECKING:
@@ -68,7 +68,6 @@ def whole_recipe() -> Recipe:
 class Foveate:
     """The default recipe, with everything remembered that is kept by content hash."""
 
-    max_n: ClassVar[int] = 10_000
     whole: ClassVar[bool] = False
     counted: ClassVar[bool] = True
     read: ClassVar[bool] = True
@@ -99,10 +98,9 @@ class Foveate:
         pairs = zip(self.candidates, rows, strict=True)
         return {candidate.chunk.content_hash: row.tokens for candidate, row in pairs}
 
-    def run(self, clock: Clock) -> Made:
+    def run(self) -> Made:
         """Assemble: text, citations, trace and manifest."""
         context = self.assemble(self.job.query, self.job.budget)
-        clock("assemble")
         return Made(text=context.text, claimed=context.token_count)
 
     def assemble(self, query: str, budget: int) -> Context:
@@ -128,13 +126,8 @@ class FoveateCold(Foveate):
     read = False
 
 
-class FoveateWhole(Foveate):
-    """Whole chunks, with everything remembered."""
-
-    whole = True
-
-
-class FoveateWholeUnread(FoveateWhole):
+class FoveateWholeUnread(Foveate):
     """Whole chunks, of which only the counts are remembered."""
 
+    whole = True
     read = False

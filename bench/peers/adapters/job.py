@@ -2,28 +2,24 @@
 
 An adapter is a class with
 
-    max_n                    the largest workload it is run on, for what grows too fast
     start(job)               once: import, build what outlives a question (untimed)
     prepare(rows, vectors)   before every run: native objects, from new strings (timed apart)
-    run(clock) -> Made       the job itself: candidates in memory to the final text (timed)
+    run() -> Made            the job itself: candidates in memory to the final text (timed)
 
-`clock("name")` closes a step, so that the report can say where the time went. Strings are new
-objects in every run, as if they had just been fetched: no hash or cache stands on them.
+Strings are new objects in every run, as if they had just been fetched: no hash or cache stands on
+them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 
 from bench.peers.workload import Row
 
 if TYPE_CHECKING:
     from bench.peers.vectors import Floats
-
-Clock: TypeAlias = Callable[[str], None]
-A_CHUNK = 350  # tokens: what an application assumes that counts in chunks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -49,13 +45,11 @@ class Made:
 class Adapter(Protocol):
     """The contract above, as a type."""
 
-    max_n: ClassVar[int]
-
     def start(self, job: Job) -> None:
         """Import and build what outlives a question."""
 
     def prepare(self, rows: Sequence[Row], vectors: Floats) -> None:
         """Build the native objects of one run."""
 
-    def run(self, clock: Clock) -> Made:
+    def run(self) -> Made:
         """Do the job."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from bench.peers.adapters.job import A_CHUNK, Clock, Job, Made
+from bench.peers.adapters.job import Job, Made
 from bench.peers.workload import Row
 
 if TYPE_CHECKING:
@@ -38,8 +38,6 @@ class Filter:
     The limit is that of `ConversationalRetrievalChain`: documents leave from the end until the
     sum of their tokens fits.
     """
-
-    max_n: ClassVar[int] = 10_000
 
     def start(self, job: Job) -> None:
         """Build the transformers and the prompt."""
@@ -75,20 +73,16 @@ class Filter:
             (row.text, vector) for row, vector in zip(rows, vectors.tolist(), strict=True)
         )
 
-    def run(self, clock: Clock) -> Made:
+    def run(self) -> Made:
         """Filter, trim to the limit, reorder, format."""
         documents = self.redundant.transform_documents(self.documents)
-        clock("redundant filter")
         tokens = [self.llm.get_num_tokens(d.page_content) for d in documents]
         total, kept = sum(tokens), len(documents)
         while total > self.job.budget:
             kept -= 1
             total -= tokens[kept]
-        clock("count and trim")
         documents = self.reorder.transform_documents(documents[:kept])
-        clock("reorder")
         text = self.stuffed(documents)
-        clock("stuff")
         return Made(text=text, claimed=total)
 
     def stuffed(self, documents: Sequence[Any]) -> str:
@@ -96,33 +90,3 @@ class Filter:
         from langchain_core.prompts import format_document
 
         return "\n\n".join(format_document(d, self.prompt) for d in documents)
-
-
-class Pipeline(Filter):
-    """`DocumentCompressorPipeline` of the filter, `EmbeddingsFilter(k)` and the reordering; stuff.
-
-    Its budget is a number of documents: k is the budget over 350 tokens.
-    """
-
-    def start(self, job: Job) -> None:
-        """Build the pipeline."""
-        from langchain_classic.retrievers.document_compressors import (
-            DocumentCompressorPipeline,
-            EmbeddingsFilter,
-        )
-
-        super().start(job)
-        relevant = EmbeddingsFilter(embeddings=self.embeddings, k=job.budget // A_CHUNK)
-        self.pipeline = DocumentCompressorPipeline(
-            transformers=[self.redundant, relevant, self.reorder]
-        )
-
-    def run(self, clock: Clock) -> Made:
-        """Compress, format, count."""
-        documents = self.pipeline.compress_documents(self.documents, self.job.query)
-        clock("compressor pipeline")
-        text = self.stuffed(documents)
-        clock("stuff")
-        total = self.llm.get_num_tokens(text)
-        clock("count")
-        return Made(text=text, claimed=total)

@@ -7,9 +7,9 @@ judged, the others are further model calls. Its tokenizer is tiktoken's, as by d
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from bench.peers.adapters.job import Clock, Job, Made
+from bench.peers.adapters.job import Job, Made
 from bench.peers.workload import Row
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ PADDING = 5  # tokens that PromptHelper keeps free
 
 class Compact:
     """`SimilarityPostprocessor`, `LongContextReorder`, compact."""
-
-    max_n: ClassVar[int] = 10_000
 
     def start(self, job: Job) -> None:
         """Build the postprocessors and a helper whose window leaves the budget for chunks."""
@@ -53,16 +51,12 @@ class Compact:
             for row in rows
         ]
 
-    def run(self, clock: Clock) -> Made:
+    def run(self) -> Made:
         """Cut off, reorder, pack."""
         from llama_index.core.schema import MetadataMode
 
         nodes = self.cutoff.postprocess_nodes(self.nodes, self.bundle)
-        clock("similarity cutoff")
         nodes = self.reorder.postprocess_nodes(nodes, self.bundle)
-        clock("reorder")
         chunks = [node.node.get_content(metadata_mode=MetadataMode.LLM) for node in nodes]
-        clock("get content")
         prompts = self.helper.repack(self.prompt, chunks)
-        clock("repack")
         return Made(text=prompts[0], extra={"model calls": len(prompts)})

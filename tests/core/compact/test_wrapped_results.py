@@ -6,11 +6,10 @@ import json
 import re
 
 import pytest
-from bench.wrapped_results import WRAPPINGS, Case, as_traceback, found, plain
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate import assemble, expand, plugins
+from foveate import assemble, compact, expand, plugins
 from foveate.core.compact.shorten import body_of, is_part_of, shorten_result
 from foveate.core.compact.values import extract_values
 from foveate.core.text.shapes.gaps import PATTERN
@@ -18,17 +17,133 @@ from foveate.core.text.shapes.strings import plain_strings, read_shapes
 from foveate.testing.shapes import check_shapes
 
 COUNT = plugins.tokenizer("cl100k_base").count
-CASES = [one for one in plain(noise=True) if "7203" in one[2] or "_050" in one[2]]
+BOATS = ("Heron", "Tern", "Plover", "Dunlin", "Avocet")
+ASKED = 203
+WRAPPINGS = {
+    "plain": lambda text: text,
+    "stdout": lambda text: json.dumps({"exit_code": 0, "stdout": text, "stderr": ""}),
+    "mcp": lambda text: json.dumps([{"type": "text", "text": text}]),
+    "json in json": lambda text: json.dumps({"result": json.dumps({"status": 200, "body": text})}),
+}
+
+
+def total(n):
+    """A number that only record n has."""
+    return 50_000 + 37 * n
+
+
+def records(*, noise=True):
+    """400 records of berths; a third of them say "failed", if there is noise."""
+    return [
+        {
+            "id": f"BK-{7000 + n}",
+            "boat": f"{BOATS[n % 5]} {n}",
+            "state": "failed: mooring denied" if noise and n % 3 == 0 else "open",
+            "total": total(n),
+        }
+        for n in range(400)
+    ]
+
+
+def as_log(*, noise=True):
+    """A line for each record."""
+    return "\n".join(
+        f"2026-05-01T10:{n // 60:02}:{n % 60:02}Z {'ERROR' if noise and n % 3 == 0 else 'INFO'} "
+        f"booking {r['id']} {r['state']} total={r['total']} boat={r['boat']}"
+        for n, r in enumerate(records(noise=noise))
+    )
+
+
+def as_traceback(n, *, noise=True):
+    """A log in which one entry has a traceback, whose exception is asked for."""
+    lines = as_log(noise=noise).split("\n")
+    lines[n] = lines[n].replace(" INFO ", " ERROR ") + (
+        "\nTraceback (most recent call last):\n"
+        f'  File "/app/dispatch/assign.py", line {n}, in assign\n'
+        "    self.bus.publish(topic, record)\n"
+        '  File "/app/dispatch/bus.py", line 58, in publish\n'
+        "    raise BusUnavailable(str(exc)) from exc\n"
+        f"dispatch.bus.BusUnavailable: certificate of dock {total(n)} has expired"
+    )
+    return "\n".join(lines)
+
+
+def as_code():
+    """Methods, of which each returns its own number."""
+    return "class Harbour:\n" + "\n".join(
+        f"    def berth_{n:03}(self, boat: str) -> int:\n"
+        f'        """{"The last booking failed." if n % 3 == 0 else "A free berth."}"""\n'
+        f"        self.moor(boat)\n        return {total(n)}\n"
+        for n in range(100)
+    )
+
+
+def plain():
+    """Each shape with its text, a question and its answer."""
+    rows = records()
+    written = {
+        "json": json.dumps(rows),
+        "json lines": "\n".join(map(json.dumps, rows)),
+        "csv": "\n".join(["id,boat,state,total", *(",".join(map(str, r.values())) for r in rows)]),
+        "log": as_log(),
+        "xml": "<bookings>\n"
+        + "\n".join(
+            "<booking>" + "".join(f"<{k}>{v}</{k}>" for k, v in r.items()) + "</booking>"
+            for r in rows
+        )
+        + "\n</bookings>",
+        "html": "<table><tr><th>id</th><th>boat</th><th>state</th><th>total</th></tr>\n"
+        + "\n".join("<tr>" + "".join(f"<td>{v}</td>" for v in r.values()) + "</tr>" for r in rows)
+        + "\n</table>",
+        "yaml": "bookings:\n"
+        + "\n".join(
+            "\n".join(f"{'  - ' if k == 'id' else '    '}{k}: {v}" for k, v in r.items())
+            for r in rows
+        ),
+    }
+    for shape, text in written.items():
+        yield shape, text, f"What is the total of BK-{7000 + ASKED}?", str(total(ASKED))
+    asked = f"Why did booking BK-{7000 + ASKED} end?"
+    yield "traceback", as_traceback(ASKED), asked, f"dock {total(ASKED)} has"
+    method = ASKED // 4
+    yield "code", as_code(), f"What does berth_{method:03} return?", f"return {total(method)}"
+
+
+def found(text, question, answer, budget):
+    """By way, whether the answer is shown."""
+    call = {"id": "c1", "type": "function", "function": {"name": "run", "arguments": "{}"}}
+    made = compact(
+        [
+            {"role": "user", "content": question},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c1", "content": text},
+        ],
+        budget=budget,
+    )
+    [handle] = made.originals
+    shown = expand(handle, made.originals, query=question, budget=budget)
+    return {
+        "compact": answer in made.messages[-1]["content"],
+        "expand": answer in shown,
+        "assemble": answer
+        in assemble(question, [{"text": text, "score": 0.6}], budget=budget).text,
+    }
+
+
+CASES = list(plain())
 
 
 @pytest.mark.parametrize("wrapping", WRAPPINGS)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
 def test_what_is_asked_is_shown_in_whatever_it_is_written(case, wrapping):
     """A10: one record of 400, beside others that say "failed", at 300 tokens."""
-    shape, text, question, answer = case
-    wrapped = Case(shape, wrapping, True, WRAPPINGS[wrapping](text), question, answer)
+    _, text, question, answer = case
 
-    assert found(wrapped, 300) == {"compact": True, "expand": True, "assemble": True}
+    assert found(WRAPPINGS[wrapping](text), question, answer, 300) == {
+        "compact": True,
+        "expand": True,
+        "assemble": True,
+    }
 
 
 @pytest.mark.parametrize("wrapping", WRAPPINGS)

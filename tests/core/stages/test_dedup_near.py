@@ -86,28 +86,6 @@ def test_a_fragment_never_evicts_its_container(method):
     assert {d.chunk_id: d.numbers for d in step.decisions}["other"] == numbers
 
 
-def test_nothing_leaves_for_a_text_that_leaves():
-    """S4: a copy of a fragment that is not like its container stays."""
-    words = NUMBERED.split()
-    part = candidate(" ".join(words[:57]), 0.9, id="part")
-    copy = candidate(" ".join([*words[:55], "also", "then"]), 0.8, id="copy")
-    whole = candidate(NUMBERED, 0.1, id="whole")
-    step = run(DedupNear(), part, copy, whole)
-
-    assert [c.id for c in step.candidates] == ["copy", "whole"]
-    assert {d.chunk_id: d.by for d in step.decisions if d.by} == {"part": "whole"}
-
-
-def test_a_chain_does_not_pull_in_what_no_kept_text_matches():
-    """S4: a is like b and b like c, but c is not like a: b leaves for a, c stays."""
-    words = NUMBERED.split()
-    light = ["also", "thus", "then", "hence", "clearly", "however"]
-    texts = [" ".join([*words[n:], *light[:n]]) for n in (0, 3, 6)]
-    chain = [candidate(text, 0.9 - n / 10, id=str(n)) for n, text in enumerate(texts)]
-
-    assert kept(DedupNear(), *chain) == ["0", "2"]
-
-
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     ("one", "other"),
@@ -172,13 +150,6 @@ def test_a_container_may_say_more_facts_than_its_fragment():
         "one",
         "other",
     ]
-
-
-def test_a_semantic_match_alone_drops_nothing():
-    """S4: one vector, other words: both stay."""
-    texts = pair("Sockets are reused by the pool.", "A meadow in spring, full of larks.")
-
-    assert kept(DedupNear(method="semantic"), *texts) == ["one", "other"]
 
 
 def test_a_paraphrase_with_its_vector_becomes_one():
@@ -299,14 +270,6 @@ def test_versions_of_one_document_need_not_agree_in_facts():
     assert len(kept(DedupNear(method="semantic", prefer="newest"), stale, fresh)) == 2
 
 
-def test_a_new_fragment_does_not_evict_an_old_container():
-    """S4: under containment the newer must hold enough of the older, whatever the order."""
-    part = changed(" ".join(NUMBERED.split()[:20]), NEW, score=0.9, id="part")
-    whole = changed(NUMBERED, OLD, score=0.1, id="whole")
-
-    assert kept(DedupNear(method="containment", prefer="newest"), part, whole) == ["part", "whole"]
-
-
 def test_a_threshold_is_the_number_one_writes():
     """S4: nine of ten words reach 0.9 exactly; `strict` asks for more."""
     words = NUMBERED.split()[:10]
@@ -330,14 +293,6 @@ def test_one_and_two_words_match_their_like_only():
 
     assert kept(options, *pair("Yes.", "yes")) == ["one"]
     assert kept(options, *pair("Of course", f"of course {NUMBERED}")) == ["one", "other"]
-
-
-def test_side_knowledge_is_not_compared():
-    """S4: a supplement with a chunk's text stays, and so does the chunk."""
-    one, other = pair(PARAGRAPH, PARAGRAPH)
-    side = replace(other, origin="supplement")
-
-    assert run(DedupNear(), side, one).candidates == (side, one)
 
 
 @pytest.mark.parametrize(
