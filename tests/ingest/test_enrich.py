@@ -160,21 +160,18 @@ def test_what_is_for_fewer_readers_stays_with_them() -> None:
     assert enrich_document(document, unplaced, BOTH, Simple())[0].summary == ""
 
 
-def test_bounds_that_leave_nothing_are_refused() -> None:
-    """X1: a summary of no token is none."""
+def test_bounds_that_leave_nothing_are_refused(docs: Path, store: Store) -> None:
+    """X1: a summary of no token is none, and a model that has none to write is not asked."""
     with pytest.raises(BadOption, match="tokens is 0"):
         Enrich(tokens=0)
-
-
-def _last(text: str) -> str:
-    return str(re.findall("[a-z]+", text)[-1])
+    with pytest.raises(BadOption, match="a model writes summaries"):
+        _run(docs, store, enrich=Enrich(questions=True), model=Ruled())
 
 
 class Ruled:
     """A model by rules: it really reads its prompt, and answers by what stands there.
 
-    Its summary is the longest sentence of the first part, and of each part it asks for the last
-    word. `refuses`: what it does instead, by a word in the prompt.
+    Its summary is the longest sentence. `refuses`: what it does instead, by a word in the prompt.
     """
 
     name = "ruled:1"
@@ -194,37 +191,29 @@ class Ruled:
                 if answer == "down":
                     raise ExternalError("the model is down; start it")
                 return Reply(text=answer)
-        parts = dict(
-            re.findall(r"^\[(\d+)\]\n(.*?)(?=\n\n\[\d+\]\n|\Z)", prompt, re.DOTALL | re.MULTILINE)
-        )
-        first = next(iter(parts.values()))
-        longest = max([first[:30], *re.findall(r"[^.#\n]+\.", first)], key=len)
-        lines = [f"SUMMARY: {longest.strip()}"]
-        lines += [f"Q{n}: What of {_last(text)}?" for n, text in parts.items()]
-        return Reply(text="\n".join(lines))
+        text = prompt.partition("\n\nTitle: ")[2].partition("\n\n")[2]
+        longest = max([text[:30], *re.findall(r"[^.#\n]+\.", text)], key=len)
+        return Reply(text=f"SUMMARY: {longest.strip()}")
 
     def stream(self, messages: Sequence[Message], **options: Any) -> Iterator[str | Reply]:
         """All at once."""
         yield self.complete(messages, **options)
 
 
-def test_a_model_writes_both(docs: Path, store: Store) -> None:
-    """T3: its summary is kept, its questions stand before those of the headings."""
+def test_a_model_writes_summaries(docs: Path, store: Store) -> None:
+    """T3: its summary is kept; questions are those of the headings."""
     model = Ruled()
     report = _run(docs, store, enrich=BOTH, model=model)
     assert report.without_model == ()
     chunks = _chunks(store, "docs/boiler.md")
     assert {chunk.summary for chunk in chunks} == {
-        "Above its pressure the safety valve opens by itself."
+        "The safety valve of the boiler opens at 4 bar, the one of the water of the house at 6."
     }
-    assert [each[0] for each in _asked(chunks)] == [
-        f"What of {_last(chunk.text)}?" for chunk in chunks
-    ]
     assert "Boiler: Opening pressure?" in _asked(chunks)[-1]
     assert {chunk.summary for chunk in _chunks(store, "docs/own.md")} == {"Mine."}
-    assert len(model.prompts) == 3
+    assert len(model.prompts) == 2
     assert _run(docs, store, enrich=BOTH, model=model).unchanged == 3
-    assert len(model.prompts) == 3
+    assert len(model.prompts) == 2
 
 
 @pytest.mark.parametrize(
@@ -232,10 +221,8 @@ def test_a_model_writes_both(docs: Path, store: Store) -> None:
     [
         ("down", "the model is down; start it"),
         ("I cannot do that.", "the answer has no summary"),
-        ("SUMMARY: It opens at 9 bar.\nQ1: What?", "the summary says 9, which the document"),
+        ("SUMMARY: It opens at 9 bar.", "the summary says 9, which the document"),
         (f"SUMMARY: {'boiler ' * 300}", "tokens, more than 80"),
-        ("SUMMARY: A boiler.\nQ99: What is it?", "no question of a part that was shown"),
-        ("SUMMARY: A boiler.\nQ1: Does it open at 77 bar?", "no question of a part that was shown"),
     ],
 )
 def test_a_model_that_fails_leaves_the_extractive_ones(
@@ -257,7 +244,7 @@ def test_a_model_that_fails_leaves_the_extractive_ones(
 
 
 def test_the_model_sees_no_more_than_all_readers_do() -> None:
-    """T3, X5: chunks for fewer readers are not in its prompt, and get no question of it."""
+    """T3, X5: chunks for fewer readers are not in its prompt."""
     from foveate.ingest.document_task import PreparedDocument
     from foveate.ingest.model_enrichment import ModelEnricher
 
@@ -268,8 +255,7 @@ def test_the_model_sees_no_more_than_all_readers_do() -> None:
         chunks=(_piece(0, "Open one.", 0), _piece(1, "Secret two.", 10, principals=("few",))),
         counts=(3, 3),
     )
-    ((found, why),) = ModelEnricher(model=model, tokenizer=Simple(), options=BOTH).describe([part])
+    ((found, why),) = ModelEnricher(model=model, tokenizer=Simple(), tokens=80).describe([part])
     assert why == ""
     assert "Secret" not in model.prompts[0]
-    assert _asked(found.chunks) == [["What of one?"], []]
     assert found.document.summary == "Open one."

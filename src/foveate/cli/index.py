@@ -50,9 +50,7 @@ def index(
     questions: Annotated[
         bool, flag("Also index chunks by the questions they answer.", "--questions/--no-questions")
     ] = True,
-    model: Annotated[
-        str, option("M", f"Model that writes summaries and questions: {MODEL_SYNTAX}.")
-    ] = "",
+    model: Annotated[str, option("M", f"Model that writes the summaries: {MODEL_SYNTAX}.")] = "",
     watch: Annotated[
         bool, flag("Keep running, and index changes as they happen.", "--watch")
     ] = False,
@@ -69,9 +67,9 @@ def index(
     Names of --file-limit: file_bytes, unpacked_bytes, ratio, members, depth, pages, rows,
     cell_chars, text_chars, chunks, attachments, images, image_bytes, seconds, memory_bytes.
 
-    Summaries and questions are made from a document's own headings, questions and title. With
-    --model a model writes them. If it writes none, or adds numbers, the former stay and the report
-    says so.
+    Summaries and questions are made from a document's own sentences, headings, questions and
+    title. With --summaries --model a model writes the summaries. If it writes none, or adds
+    numbers, the former stay and the report says so.
 
     With --watch the command prints a line for each change (a JSON object with --json) until
     Ctrl-C, which exits with 0. A folder that is missing or empty keeps its documents.

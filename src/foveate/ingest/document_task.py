@@ -21,7 +21,7 @@ from foveate.ingest.loaders.limits import Limits, ReadOptions
 from foveate.ingest.prepare import Settings, build_chunks, build_document, file_hash
 from foveate.ingest.sandbox import Sandbox
 from foveate.ingest.walk import File, error_reason
-from foveate.ports import QUESTIONS, Document, Embedder, LoadedDocument
+from foveate.ports import Document, Embedder, LoadedDocument
 
 EMBED_BATCH = 256
 """Texts that an embedder gets at once."""
@@ -39,15 +39,15 @@ class Task:
 class PreparedDocument:
     """A document to write. `counts`: tokens of each chunk.
 
-    `encoding`: of its file, if it is not UTF-8. `brought`: which of `summary` and `questions` the
-    document had itself. `vectors`: float32, shape (chunks, dimensions); None if they are not
-    computed yet. `left_out`: what its file shows and its text has not, how much of each kind.
+    `encoding`: of its file, if it is not UTF-8. `has_own_summary`: whether it brought one.
+    `vectors`: float32, shape (chunks, dimensions); None if they are not computed yet.
+    `left_out`: what its file shows and its text has not, how much of each kind.
     """
 
     document: Document
     chunks: tuple[Chunk, ...]
     counts: tuple[int, ...]
-    brought: frozenset[str] = frozenset()
+    has_own_summary: bool = False
     encoding: str = ""
     left_out: Mapping[str, int] = field(default_factory=dict)
     vectors: Any = field(default=None, compare=False)
@@ -142,7 +142,6 @@ class Preparer:
         except InvalidRequest as error:
             return Refusal(reason=error_reason(error))
         texts = [chunk.text for chunk in pieces]
-        names = (("summary", document.summary), ("questions", QUESTIONS in document.metadata))
         described, chunks = enrich_document(
             document, pieces, self.settings.enrich, self.tokenizer, self.settings.language
         )
@@ -151,7 +150,7 @@ class Preparer:
             chunks=chunks,
             encoding=loaded.encoding,
             left_out=loaded.left_out,
-            brought=frozenset(name for name, has in names if has),
+            has_own_summary=bool(document.summary),
             counts=tuple(counts),
             vectors=embed_texts(self.embedder, texts),
         )

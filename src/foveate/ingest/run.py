@@ -79,8 +79,8 @@ def ingest(
     marked and declare none; without it they are read as Windows-1252 if they look like that, and
     the report says so. `passwords`: tried on PDF files that need one, and never stored. `images`: a
     folder for the images of PDF, Word and PowerPoint files, each under the hash of its bytes; None
-    reads none. `enrich`: add summaries to documents and questions to chunks, from their own words
-    or written by the `model`. `jobs`: how many processes prepare files; or another `engine`
+    reads none. `enrich`: add summaries to documents and questions to chunks, from their own words;
+    the `model` writes the summaries. `jobs`: how many processes prepare files; or another `engine`
     prepares them. The outcome is the same. `at_once`: how many documents share a transaction, if
     the store can; more is faster, blocks other writers longer, and is repeated after a kill.
     Without an `embedder` the store gets no vectors. Raises `BadInput` for a missing path
@@ -106,8 +106,10 @@ def ingest(
     if images is not None:
         make_image_folder(str(images))
     describe = None
-    if model is not None and (settings.enrich.summaries or settings.enrich.questions):
-        describe = ModelEnricher(model=model, tokenizer=tokenizer, options=settings.enrich)
+    if model is not None:
+        if not settings.enrich.summaries:
+            raise BadOption("a model writes summaries; ask for these too, or leave it out")
+        describe = ModelEnricher(model=model, tokenizer=tokenizer, tokens=settings.enrich.tokens)
     state = RunState(
         store,
         embedder,

@@ -183,7 +183,7 @@ class RunState:
             known = part.document.id in self._stored_hashes
             self._counts["updated" if known else "added"] += 1
             self._counts["chunks"] += len(part.chunks)
-            own = "summary" in part.brought or not part.document.summary
+            own = part.has_own_summary or not part.document.summary
             self._counts["summarised"] += not own
             asked = (chunk.metadata.get(QUESTIONS, ()) for chunk in part.chunks)
             self._counts["questions"] += sum(map(len, asked))
