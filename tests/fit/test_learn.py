@@ -8,7 +8,7 @@ from tools.fit import learn
 from tools.fit.learn import fit, objective, over, setup_of
 from tools.fit.units import NAMES, Units
 
-PLANTED = {"match": 4.0, "said": 2.0, "bulk": -2.0}
+PLANTED = {"match": 4.0, "around": 2.0, "bulk": -2.0}
 SENTENCES = 20
 
 
@@ -55,7 +55,7 @@ def test_what_is_planted_is_found() -> None:
     found = fit(units())
     others = [abs(value) for trait, value in found.items() if trait not in PLANTED]
 
-    assert found["match"] > found["said"] > 2 * max(others)
+    assert found["match"] > found["around"] > 2 * max(others)
     assert -found["bulk"] > 2 * max(others)
 
 

@@ -22,8 +22,8 @@ RATE, LAST_RATE = 0.05, 0.01
 HELD = 0.02
 PRIOR = 0.8
 """The size of the equal weights, in log-odds a standard deviation."""
-AGAINST, NEITHER = frozenset({"place", "bulk"}), frozenset({"length"})
-"""Traits that speak against a sentence, and those that may speak for or against it."""
+AGAINST = frozenset({"place", "bulk"})
+"""Traits that speak against a sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ def setup_of(units: Units) -> Setup:
 
 def equal_weights() -> Numbers:
     """By trait, the weight that is expected before any data are seen."""
-    signs = [0 if name in NEITHER else -1 if name in AGAINST else 1 for name in NAMES]
+    signs = [-1 if name in AGAINST else 1 for name in NAMES]
     return PRIOR * np.array(signs, dtype=np.float64)
 
 

@@ -52,13 +52,12 @@ BEFORE_FIRST = re.compile(
 def compute_features(table: Table) -> dict[str, Numbers]:
     """All traits by name; each has a value for every unit of the table, mostly from 0 to 1.
 
-    `match`: BM25 over units, best 1. `said`: share of the query that the unit holds. `titled`:
-    share that only its title and heading add. `around`: share that it holds with its neighbours
-    and these. `beside`: the better neighbour's share. `named`: share of the title that is asked
-    for. `lead`: first of its document, and no row. `peak`: the best `match` in its passage.
-    `score`: its chunk's as retrieved, in standard deviations over the mean, up to `MOST_OVER`.
-    `place`: log of 1 and the chunk's rank. `length`, `bulk`: log of characters, its own and its
-    passage's. `bridge`: a good sentence elsewhere names its document.
+    `match`: BM25 over units, best 1. `titled`: share of the query that only its title and heading
+    hold. `around`: share that it holds with its neighbours and these. `named`: share of the title
+    that is asked for. `lead`: first of its document, and no row. `peak`: the best `match` in its
+    passage. `score`: its chunk's as retrieved, in standard deviations over the mean, up to
+    `MOST_OVER`. `place`: log of 1 and the chunk's rank. `bulk`: log of its passage's characters.
+    `bridge`: a good sentence elsewhere names its document.
     """
     import numpy as np
 
@@ -69,19 +68,20 @@ def compute_features(table: Table) -> dict[str, Numbers]:
     over = standard(table.scores).clip(max=MOST_OVER)
     place = np.empty(len(over))
     place[np.argsort(-np.array(table.scores), kind="stable")] = [*map(log1p, range(len(place)))]
+    said, titled, around = _shares(table)
     found = {
         "match": match,
         "peak": best[table.owners],
-        **_shares(table),
+        "titled": titled,
+        "around": around,
         **_titles(table),
         "score": over[table.chunks],
         "place": place[table.chunks],
-        "length": np.array([log(b - a) for p in table.passages for a, b in p.units.spans]),
         "bulk": table.each([log(len(p.candidate.chunk.text) or 1) for p in table.passages]),
     }
     # a first guess at which units are good: by BM25, by share and by score, alike
-    shares = standard(found["said"] + found["titled"])
-    found["bridge"] = score_title_links(table, standard(matched) + shares + 0.5 * found["score"])
+    guess = standard(matched) + standard(said + titled) + 0.5 * found["score"]
+    found["bridge"] = score_title_links(table, guess)
     found["score"] = found["score"].clip(min=0.0)
     return found
 
@@ -117,11 +117,11 @@ def standard(values: Sequence[float] | Numbers) -> Numbers:
     return away / spread
 
 
-def _shares(table: Table) -> dict[str, Numbers]:
-    """Shares of the query: the unit's own, its titles', its neighbours' (with the titles)."""
+def _shares(table: Table) -> tuple[Numbers, Numbers, Numbers]:
+    """Shares of the query: the unit's own; what its titles add; all these with its neighbours'."""
     import numpy as np
 
-    said, titled, around, before, after = np.zeros((5, table.units))
+    said, titled, around = np.zeros((3, table.units))
     owners, heading = table.owners, _headings(table)
     inside = owners[1:] == owners[:-1]  # by unit from the second: has one before it
     titles = np.array([p.held > 0 for p in table.passages], dtype=np.bool_)
@@ -134,18 +134,11 @@ def _shares(table: Table) -> dict[str, Numbers]:
         left, right = own[:-1] & inside, own[1:] & inside
         said += rare * held
         titled += rare * (own & ~held)
-        before[1:] += rare * left
-        after[:-1] += rare * right
         own[1:] |= left
         own[:-1] |= right
         around += rare * own
     total = sum(table.rarity) or 1.0
-    return {
-        "said": said / total,
-        "titled": titled / total,
-        "around": around / total,
-        "beside": np.maximum(before, after) / total,
-    }
+    return said / total, titled / total, around / total
 
 
 def _headings(table: Table) -> NDArray[np.int64]:
