@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from threading import current_thread, main_thread
 
@@ -13,7 +12,6 @@ from foveate import BadInput, BadOption, ExternalError, ask, assemble, messages
 from foveate.answer.ask import Answer, AskOptions, aask, aask_events, ask_events
 from foveate.answer.check import check_answer
 from foveate.answer.stream import CitationEvent
-from foveate.answer.wire import answer_to_json
 from foveate.models import model
 from foveate.pipeline.prompts import LANGUAGES, REFUSALS, system_prompt
 from foveate.ports import Reply, Usage
@@ -219,42 +217,6 @@ def test_a_context_of_parts_is_asked_about(protocol):
     assert (answer.text, answer.check.no_fault_found) == (ANSWER, True)
     assert [one.source for one in answer.citations] == ["wells.md"]
     assert ask(context, told(ANSWER)).text == ANSWER
-
-
-def test_what_the_provider_quotes_is_held_against_what_was_sent():
-    """R1, C2, C3: a quotation that holds has its places, one that does not its reason."""
-    context = assemble("How deep is the well?", FOUND, format="anthropic-document", **PARTS)
-    said = {"type": "char_location", "document_index": 0, "document_title": "wells.md"}
-    said |= {"start_char_index": 0, "end_char_index": 8, "cited_text": "The well"}
-    other = {**said, "document_index": 7}
-    elsewhere = {"type": "web_search_result_location", "url": "https://example.org"}
-    elsewhere |= {"title": "x", "encrypted_index": "x", "cited_text": "x"}
-    told_ = ((said, said), (other,), (elsewhere,))
-    pieces = ("The well is nine metres deep.", " It is old.", " It is wet.")
-    with serving("anthropic", "cites", pieces=pieces, places=told_) as server:
-        answer = ask(context, server.name)
-
-    assert answer.text == f"{pieces[0]} [1]{pieces[1]} [8]{pieces[2]}"
-    assert [answer.text[slice(*one.span)] for one in answer.confirmed_citations] == [
-        pieces[0],
-        pieces[0],
-    ]
-    assert [context.text[slice(*s)] for s in answer.confirmed_citations[0].context_spans] == [
-        "The well"
-    ]
-    assert [(answer.text[slice(*o.span)], o.reason) for o in answer.refused_citations] == [
-        (pieces[1], "no_such_block"),
-        (pieces[2], "unknown_kind"),
-    ]
-    assert [one.name for one in answer.check.dangling] == ["8"]
-    record = json.loads(json.dumps(answer_to_json(answer, context)))
-    assert [(one["kind"], one["markers"], one["cited_text"]) for one in record["given"]] == [
-        ("char_location", [1], "The well")
-    ] * 2
-    assert record["given"][0]["context_spans"] == [
-        list(answer.confirmed_citations[0].context_spans[0])
-    ]
-    assert [one["reason"] for one in record["refused"]] == ["no_such_block", "unknown_kind"]
 
 
 def test_blocks_of_earlier_turns_are_refused_where_the_provider_counts_them():

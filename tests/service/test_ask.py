@@ -16,15 +16,6 @@ from local_model import weights
 from service_server import SECRET, problem, serving
 
 PIECES = ("Keep it between ", "one and two bar [", "1]. It is of steel [9].")
-QUOTED = {
-    "type": "char_location",
-    "document_index": 0,
-    "document_title": "boiler.md",
-    "start_char_index": 0,
-    "end_char_index": 4,
-    "cited_text": "Keep",
-}
-CITABLE = {"name": "anthropic-document"}
 KEEP = {"source": "boiler.md", "text": "Keep the pressure between one and two bar.", "score": 1.0}
 BEHAVIOURS = {"fine": "fine", "refuses": "refuses", "stuck": "stuck_midway", "empty": "empty"}
 
@@ -33,12 +24,10 @@ BEHAVIOURS = {"fine": "fine", "refuses": "refuses", "stuck": "stuck_midway", "em
 def models():
     """Models that answer, refuse, hang midway, and say nothing."""
     with ExitStack() as servers:
-        found = {
+        yield {
             name: servers.enter_context(model_servers.serving("ollama", how, pieces=PIECES))
             for name, how in BEHAVIOURS.items()
         }
-        cites = model_servers.serving("anthropic", "cites", pieces=PIECES[:1], places=((QUOTED,),))
-        yield {**found, "cites": servers.enter_context(cites)}
 
 
 @pytest.fixture(scope="module")
@@ -97,22 +86,6 @@ def test_the_whole_answer_is_the_last_event(asking):
     assert whole.json() == events(streamed.text)[-1][1]
     assert whole.json()["check"]["clean"] is False
     assert whole.json()["usage"]["prompt"] == 31
-
-
-def test_what_the_provider_quotes_is_told_with_its_places(asking):
-    """R1, F3: citations of the provider's own, held against what was sent."""
-    recipe = asking.get("/v1/recipes/default").json()["recipe"]
-    asked = {"question": QUERY, "model": "cites", "stream": False, "candidates": [KEEP]}
-
-    answer = asking.post("/v1/ask", json={**asked, "recipe": recipe | {"format": CITABLE}}).json()
-    other = {**KEEP, "text": "Warm it."}
-    wrong = asking.post(
-        "/v1/ask", json={**asked, "candidates": [other], "recipe": recipe | {"format": CITABLE}}
-    ).json()
-
-    assert [(one["markers"], one["cited_text"]) for one in answer["given"]] == [([1], "Keep")]
-    assert (answer["refused"], answer["citations"][0]["source"]) == ([], "boiler.md")
-    assert (wrong["given"], wrong["refused"][0]["reason"]) == ([], "other_text")
 
 
 def test_the_model_reads_what_the_caller_may_read(asking, models):

@@ -12,16 +12,11 @@ from foveate.answer.answer_budget import answer_limit, find_answer_model
 from foveate.answer.check import AnswerCheck, check_answer
 from foveate.answer.image_bytes import ImageSource
 from foveate.answer.messages import messages
-from foveate.answer.places import count_earlier_blocks
-from foveate.answer.provider_citations import (
-    ConfirmedCitation,
-    RefusedCitation,
-    check_provider_citations,
-)
 from foveate.answer.reasoning import split_reasoning
 from foveate.answer.stream import Resolver, StreamEvent
 from foveate.answer.voice import citations_from_check
 from foveate.core.errors import BadOption, ExternalError
+from foveate.core.formats.shared.parts import parse_content_parts
 from foveate.core.typed import check_arguments, check_fields
 from foveate.core.types import Citation, Context
 from foveate.models import model as find_model
@@ -45,8 +40,6 @@ class Answer:
     once. `reasoning`: what the model thought aloud before it, with its marks; empty where the
     server keeps that apart. `warning`: empty, or that the server read far less than was sent.
     `cost`: US dollars at the list price, None if price or usage is unknown.
-    `confirmed_citations`, `refused_citations`: those that the provider gives itself, checked
-    against what was sent.
     """
 
     text: str
@@ -56,8 +49,6 @@ class Answer:
     reasoning: str = ""
     warning: str = ""
     cost: float | None = None
-    confirmed_citations: tuple[ConfirmedCitation, ...] = ()
-    refused_citations: tuple[RefusedCitation, ...] = ()
 
 
 AskEvent: TypeAlias = StreamEvent | Answer
@@ -250,11 +241,23 @@ def _refuse_shared_markers(context: Context) -> None:
 
 def _refuse_earlier_blocks(context: Context, sent: Sequence[Message]) -> None:
     """A provider that cites by itself counts all blocks of a request, earlier ones first."""
-    if is_cited_by_provider(context) and count_earlier_blocks(context, sent):
+    if is_cited_by_provider(context) and _has_earlier_blocks(context, sent):
         raise BadOption(
             "the request holds blocks of earlier turns, which the provider counts as well, so that "
             "its citations would name others; send those as text"
         )
+
+
+def _has_earlier_blocks(context: Context, sent: Sequence[Message]) -> bool:
+    """Whether a request has more blocks of the kind than the context, tool results included."""
+    kinds = [part["type"] for part in parse_content_parts(context) or ()]
+    cited = next((kind for kind in kinds if kind in ("document", "search_result")), "")
+
+    def count(content: Any) -> int:
+        parts = content if isinstance(content, list | tuple) else ()
+        return sum(1 if part.get("type") == cited else count(part.get("content")) for part in parts)
+
+    return sum(count(message["content"]) for message in sent) > kinds.count(cited)
 
 
 def _build_answer(context: Context, model: Model, reply: Reply | None, how: AskOptions) -> Answer:
@@ -270,7 +273,6 @@ def _build_answer(context: Context, model: Model, reply: Reply | None, how: AskO
         cited = citations_from_check(checked, context)
     else:
         cited = tuple(one for one in context.citations if one.marker in checked.cited)
-    given, refused = check_provider_citations(reply.text, reply.quoted, context)
     return Answer(
         text=text,
         reasoning=reply.text[:first].strip(),
@@ -279,8 +281,6 @@ def _build_answer(context: Context, model: Model, reply: Reply | None, how: AskO
         check=checked,
         reply=reply,
         cost=_reply_cost(model, reply),
-        confirmed_citations=given,
-        refused_citations=refused,
     )
 
 

@@ -13,10 +13,7 @@ from foveate.core.types import Context
 
 
 def answer_to_json(answer: Answer, context: Context) -> dict[str, Any]:
-    """Answer, citations, check, usage, manifest; the same shape everywhere.
-
-    `given` and `refused`: what a provider cites by itself and quotes; most cite nothing.
-    """
+    """Answer, citations, check, usage, manifest; the same shape everywhere."""
     whole = context_to_json(context)
     cited = {entry.marker for entry in answer.citations}
     return {
@@ -27,8 +24,6 @@ def answer_to_json(answer: Answer, context: Context) -> dict[str, Any]:
         "model": answer.reply.model,
         "finish": answer.reply.finish,
         "citations": [entry for entry in whole["citations"] if entry["marker"] in cited],
-        "given": value_to_json(answer.confirmed_citations),
-        "refused": value_to_json(answer.refused_citations),
         "check": check_to_json(answer.check),
         "usage": {**asdict(answer.reply.usage), "cost": answer.cost},
         "context_tokens": context.token_count,

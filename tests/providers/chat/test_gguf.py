@@ -156,7 +156,7 @@ def test_it_stops_reading_when_nobody_waits():
     """X3: a long prompt is put down between two batches, so that no processor is held."""
     model = local_model()
     message = {"role": "user", "content": "The pump is cleaned in spring. " * 100}
-    asked = ChatRequest(messages=(message,), max_tokens=4, temperature=0, stop=(), connect=1)
+    asked = ChatRequest(messages=(message,), max_tokens=4, temperature=0, stop=())
 
     async def leave_early() -> str:
         model._provider.load()

@@ -124,11 +124,19 @@ def test_no_address_with_a_password_is_repeated(name):
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize("url", ["me:sk-secret@host/v1", "ftp://host?key=sk-secret"])
-def test_nor_is_one_of_the_environment(url, monkeypatch):
-    """X1, X3: an address without its scheme is refused without being printed."""
-    monkeypatch.setenv("OPENAI_BASE_URL", url)
-    with pytest.raises(BadOption, match="give http://HOST") as caught:
-        load_model("openai:m")
+@pytest.mark.parametrize(
+    ("variable", "name", "url", "said"),
+    [
+        ("OPENAI_BASE_URL", "openai:m", "me:sk-secret@host/v1", "give http://HOST"),
+        ("OPENAI_BASE_URL", "openai:m", "ftp://host?key=sk-secret", "give http://HOST"),
+        ("OPENAI_BASE_URL", "openai:m", "http://me:sk-secret@host:80", "FOVEATE_MODEL_KEY"),
+        ("OLLAMA_HOST", "ollama:m", "http://me:sk-secret@host:80", "FOVEATE_MODEL_KEY"),
+    ],
+)
+def test_nor_is_one_of_the_environment(variable, name, url, said, monkeypatch):
+    """X1, X3: an address that is none, or that holds a password, is refused unprinted."""
+    monkeypatch.setenv(variable, url)
+    with pytest.raises(BadOption, match=said) as caught:
+        load_model(name)
 
     assert "secret" not in str(caught.value)

@@ -9,7 +9,6 @@ import pytest
 from foveate.core.errors import ExternalError
 from foveate.ports import Usage
 from foveate.providers.chat import load_model
-from foveate.providers.chat.request import Limits
 from model_servers import PROTOCOLS, events, serving
 
 MESSAGES = [{"role": "user", "content": "How deep is the well?"}]
@@ -19,7 +18,7 @@ PIECE = "Nine [1]."
 def reply_to(protocol, body, status="200 OK"):
     """What is made of these bytes."""
     with serving(protocol, "given", body=body, status=status) as server:
-        return load_model(server.name, limits=Limits(retries=0)).complete(MESSAGES, max_tokens=50)
+        return load_model(server.name).complete(MESSAGES, max_tokens=50)
 
 
 def changed(protocol, old, new):

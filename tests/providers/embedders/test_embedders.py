@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import foveate
 from foveate.core.errors import BadOption, ExternalError, UnknownName
 from foveate.ports import Embedder
-from foveate.providers.embedders import NAMES, load_embedder
+from foveate.providers.embedders import load_embedder
 from foveate.providers.embedders.local import HashingEmbedder, WordLlamaEmbedder
 from foveate.testing.tokenizers import samples
 
@@ -174,8 +174,3 @@ def test_a_width_of_nothing_is_refused():
     """X1: hashing into no bucket."""
     with pytest.raises(BadOption, match="dimensions is 0"):
         HashingEmbedder(dimensions=0)
-
-
-def test_the_names_are_listed_in_order():
-    """X1: what a message lists is sorted."""
-    assert list(NAMES) == sorted(NAMES)

@@ -46,15 +46,6 @@ def test_a_text_counts_the_same_by_itself_and_in_a_batch(encoding: str):
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_same_ids_as_the_reference(encoding: str):
-    """B5: not the counts alone but the tokens themselves are equal."""
-    reference = bpe(encoding)
-    own = toktok._encoding(encoding)
-    texts = samples(seed=21, count=500)
-    assert [t for t in texts if list(own.encode_ordinary(t)) != list(reference.encode(t))] == []
-
-
-@pytest.mark.parametrize("encoding", ENCODINGS)
 @given(text=st.text())
 def test_same_counts_on_any_text(encoding: str, text: str):
     """B5: whatever text is thought up counts the same in both."""
@@ -66,22 +57,6 @@ def test_fingerprints_are_pinned():
     """D2: the fingerprints that manifests carry do not change between releases."""
     assert Toktok(name="cl100k_base").fingerprint == "cl100k_base:476e19f6c04ef3cd"
     assert Toktok(name="o200k_base").fingerprint == "o200k_base:07d3f724538d6ad8"
-
-
-@pytest.mark.parametrize(
-    ("text", "tokens"),
-    [
-        ("", 0),
-        ("hello world", 2),
-        ("<|endoftext|>", 7),
-        ("tiktoken is great!", 6),
-        ("お誕生日おめでとう", 9),
-        ("2 + 2 = 4", 7),
-    ],
-)
-def test_published_counts(text: str, tokens: int):
-    """B5: cl100k_base counts as its makers' cookbook does."""
-    assert Toktok(name="cl100k_base").count(text) == tokens
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from foveate.core.errors import BadOption, UnknownName
 from foveate.ports import Model
-from foveate.providers.chat.request import Limits
 
 if TYPE_CHECKING:
     from foveate.providers.chat.http_provider import HttpProvider
@@ -24,7 +23,7 @@ _PLACES = {
 }
 
 
-def load_model(name: str, *, limits: Limits | None = None) -> Model:
+def load_model(name: str) -> Model:
     """The model of this name; nothing is asked of it yet.
 
     `openai:`, `ollama:` and `anthropic:` take `MODEL@http://HOST` for another address than the
@@ -36,7 +35,7 @@ def load_model(name: str, *, limits: Limits | None = None) -> Model:
     """
     from foveate.providers.chat.chat_base import ChatModel
 
-    return ChatModel(_load_provider(name), limits)
+    return ChatModel(_load_provider(name))
 
 
 def registry_name(name: str) -> str:

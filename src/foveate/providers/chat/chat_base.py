@@ -21,7 +21,6 @@ from foveate.providers.chat.http_client import ProviderError, external_error
 from foveate.providers.chat.http_provider import HttpProvider
 from foveate.providers.chat.request import (
     ChatRequest,
-    Limits,
     ScoredReply,
     adapt_messages,
     check_request,
@@ -29,6 +28,9 @@ from foveate.providers.chat.request import (
 
 T = TypeVar("T")
 
+RETRIES = 3
+BACKOFF_SECONDS = 0.5
+"""The longest wait before the second attempt, doubled each time; the wait is random."""
 GRACE_SECONDS = 0.5
 """Seconds after which a limit that the iterator should have kept itself is kept for it."""
 
@@ -91,9 +93,8 @@ class CallOptions(TypedDict, total=False):
 class ChatModel:
     """A model that is asked over one protocol; sync, and without blocking the event loop."""
 
-    def __init__(self, provider: HttpProvider, limits: Limits | None = None) -> None:
+    def __init__(self, provider: HttpProvider) -> None:
         self._provider = provider
-        self._limits = limits or Limits()
 
     def __repr__(self) -> str:
         return f"ChatModel({self.name!r})"
@@ -182,7 +183,6 @@ class ChatModel:
             max_tokens=max_tokens,
             temperature=temperature,
             stop=(stop,) if isinstance(stop, str) else tuple(stop),
-            connect=min(self._limits.connect, timeout),
             timeout=timeout,
         )
 
@@ -213,9 +213,9 @@ class ChatModel:
                 failure = error
             finally:
                 await _close_quietly(pieces)
-            wait = max(failure.after, uniform(0, self._limits.backoff * 2**attempt))  # noqa: S311
+            wait = max(failure.after, uniform(0, BACKOFF_SECONDS * 2**attempt))  # noqa: S311
             attempt += 1
-            if handed or not failure.again or attempt > self._limits.retries:
+            if handed or not failure.again or attempt > RETRIES:
                 break
             if now() + wait >= end:
                 asks = f"it asks to wait {failure.after:.0f} s, " if failure.after >= 1 else ""
@@ -230,21 +230,15 @@ class ChatModel:
         self, pieces: AsyncGenerator[str | Reply, None], asked: ChatRequest, end: float
     ) -> AsyncGenerator[str | Reply, None]:
         """The pieces, each within the time that is left, all of them within the size."""
-        patience = self._limits.first or asked.timeout
-        first = asyncio.get_running_loop().time() + patience
-        length, begun = 0, False
+        length = 0
         while True:
-            limit = end if begun else min(end, first)
-            whole = begun or end <= first
-            late = _timeout_error(asked.timeout) if whole else _no_answer_error(patience)
             try:
-                async with asyncio.timeout_at(limit):
+                async with asyncio.timeout_at(end):
                     piece = await anext(pieces)
             except StopAsyncIteration:
                 return
             except TimeoutError:
-                raise late from None
-            begun = True
+                raise _timeout_error(asked.timeout) from None
             length += len(piece) if isinstance(piece, str) else 0
             if length > asked.max_characters:
                 raise ProviderError(
@@ -269,9 +263,3 @@ async def _close_quietly(pieces: AsyncGenerator[str | Reply, None]) -> None:
 
 def _timeout_error(timeout: float) -> ProviderError:
     return ProviderError(f"did not finish within {timeout:g} s; give it more time, or ask for less")
-
-
-def _no_answer_error(first: float) -> ProviderError:
-    return ProviderError(
-        f"did not begin to answer within {first:g} s; is it loading, or overloaded?"
-    )

@@ -26,6 +26,7 @@ from foveate.providers.chat.http_client import (
 from foveate.providers.chat.request import ChatRequest
 
 FinishReason: TypeAlias = Literal["stop", "length", "other"]
+_CONNECT_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +107,7 @@ class HttpProvider(ABC):
         failure: ProviderError | None = None
         async with httpx.AsyncClient(
             headers=base_headers(self._headers(key)),
-            timeout=httpx.Timeout(None, connect=asked.connect),
+            timeout=httpx.Timeout(None, connect=min(_CONNECT_SECONDS, asked.timeout)),
             trust_env=self.uses_proxy,
             verify=is_encrypted(self._url),
         ) as client:

@@ -83,43 +83,16 @@ TEXT = "text"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """Seconds to connect and to the first piece of an answer (None: the whole call's), and retries.
-
-    `backoff`: the longest wait before the second attempt, doubled each time; the wait is random.
-    """
-
-    connect: float = 10.0
-    first: float | None = None
-    retries: int = 3
-    backoff: float = 0.5
-
-    def __post_init__(self) -> None:
-        """Refuse what would never answer."""
-        times = (self.connect, 1.0 if self.first is None else self.first)
-        if (
-            not all(0 < one <= MAX_SECONDS for one in times)
-            or self.retries < 0
-            or not 0 <= self.backoff <= MAX_SECONDS
-        ):
-            raise BadOption(
-                f"limits: {self!r}; times must be above 0 and at most {MAX_SECONDS:.0f} s, "
-                "retries and backoff 0 or more"
-            )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ChatRequest:
     """The messages and what may be written; `forced`: the very text that shall be, to score it.
 
-    `connect`: seconds to connect; `timeout`: of all attempts together.
+    `timeout`: seconds of all attempts together.
     """
 
     messages: tuple[Message, ...]
     max_tokens: int
     temperature: float
     stop: tuple[str, ...]
-    connect: float
     timeout: float = 120.0
     forced: str = ""
 

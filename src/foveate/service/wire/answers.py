@@ -11,7 +11,6 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, WithJsonSchema
 
 from foveate.answer.check import DanglingMarker
-from foveate.answer.provider_citations import ConfirmedCitation, RefusedCitation
 from foveate.answer.quotes import Quotation
 from foveate.answer.support import Support
 from foveate.core.seal import Manifest
@@ -140,8 +139,6 @@ class AskAnswer(BaseModel):
     model: str
     finish: str
     citations: list[Citation]
-    given: list[ConfirmedCitation]
-    refused: list[RefusedCitation]
     check: CheckAnswer
     usage: UsageOut
     context_tokens: int
