@@ -21,7 +21,7 @@ from foveate.core.errors import ExternalError
 from foveate.service.auth.keys import KEY_PREFIX_PATTERN, SCOPES, TENANT
 from foveate.service.auth.ring import KeyRing
 from foveate.service.limits.asgi import Layer, header_value, is_public
-from foveate.service.problems import ProblemError, busy_problem
+from foveate.service.wire.errors import ProblemError, busy_problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

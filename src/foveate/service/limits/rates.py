@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from foveate.core.errors import BadOption
 from foveate.service.auth.caller import client_identity
 from foveate.service.limits.asgi import HEALTH_PATHS, Layer, is_public, send_problem
-from foveate.service.problems import ProblemError, busy_problem
+from foveate.service.wire.errors import ProblemError, busy_problem
 
 _SECONDS = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400}
 _RATE = re.compile(
