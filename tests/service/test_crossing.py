@@ -88,7 +88,6 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
                     embedder="hashing",
                     keys=file,
                     rate="",
-                    rate_unknown="",
                     models={"tiny": model.name},
                     log_audit=True,
                 )

@@ -58,10 +58,10 @@ def test_the_layers_stand_as_they_are_described():
     """X4: the order that `guard.py` explains is the order that is installed."""
     from foveate.service import guard
 
-    settings = Settings(store="", origins=("https://a.example",), proxies=("10.0.0.0/8",))
+    settings = Settings(store="", origins=("https://a.example",))
     app = create_app(settings)
     listed = [line.split(" ", 2)[1] for line in guard.__doc__.splitlines() if line[:1].isdigit()]
-    known = {"ProxyHeadersMiddleware": "proxies", "CORSMiddleware": "CORS"}
+    known = {"CORSMiddleware": "CORS"}
     installed = [known.get(one.cls.__name__, one.cls.__name__) for one in app.user_middleware]
     described = [name.strip("`") for name in listed]
 

@@ -14,12 +14,18 @@ from foveate import assemble as assemble_once
 from foveate.pipeline.observers import combine_observers
 from foveate.service.app_state import AppState
 from foveate.service.auth.caller import Caller
-from foveate.service.deadline import DEADLINE, DeadlineExceeded, check_deadline, deadline_observer
-from foveate.service.problems import ProblemError
 from foveate.service.routes import assemble, documents, replay
 from foveate.service.settings import Settings
+from foveate.service.wire.errors import ProblemError
 from foveate.service.wire.requests import DocumentRequest
-from foveate.service.worker_pool import ClientDisconnect, WorkerPool
+from foveate.service.worker_pool import (
+    DEADLINE,
+    ClientDisconnect,
+    DeadlineExceeded,
+    WorkerPool,
+    check_deadline,
+    deadline_observer,
+)
 from service_server import problem, serving
 
 pytestmark = pytest.mark.anyio

@@ -7,11 +7,11 @@ import pytest
 from foveate.pipeline.flow import AssemblyResult
 from foveate.service.app_state import AppState
 from foveate.service.auth.caller import Caller
-from foveate.service.problems import ProblemError
 from foveate.service.routes.assemble import assemble_request
 from foveate.service.routes.documents import keep_text
 from foveate.service.settings import Settings
 from foveate.service.tenant_stores import TenantStores
+from foveate.service.wire.errors import ProblemError
 from foveate.service.wire.requests import AssembleRequest, DocumentRequest
 from foveate.stores import open_store
 

@@ -9,8 +9,8 @@ import pytest
 
 import documents
 from foveate.core.errors import BadInput
-from foveate.service.problems import ProblemError
 from foveate.service.settings import Settings
+from foveate.service.wire.errors import ProblemError
 from foveate.service.wire.multipart import MAX_PARTS, parse_form
 from service_server import problem, serving
 

@@ -12,7 +12,7 @@ import pytest
 from fastapi import Request
 
 from foveate.core.errors import BadInput
-from foveate.service.problems import ProblemError
+from foveate.service.wire.errors import ProblemError
 from foveate.service.worker_pool import ClientDisconnect, WorkerPool, wait_outside
 
 

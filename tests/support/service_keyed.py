@@ -53,7 +53,6 @@ def keyed(folder: Path, **settings: Any) -> Iterator[Keyed]:
             "keys": str(folder / "keys.jsonl"),
             "models": {"tiny": model.name},
             "rate": "",
-            "rate_unknown": "",
         }
         with running(folder / "service", **{**given, **settings}) as service:
             found = Keyed(service=service, key=key)

@@ -79,7 +79,7 @@ def main() -> int:
     parser.add_argument("--most", type=float, default=400, help="megabytes held at the end")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        settings: dict[str, Any] = {"store": "", "seconds": 600, "rate_unknown": ""}
+        settings: dict[str, Any] = {"store": "", "seconds": 600}
         with running(Path(folder) / "service", **settings) as service:
             seen = held(service, asked.requests, asked.megabytes)
     print("MB:", " ".join(f"{one / 1e6:.0f}" for one in seen))

@@ -44,6 +44,8 @@ REMOVED: Final[Mapping[str, str]] = {
     "setting write_seconds": "set send_timeout of a proxy in front, as deploy/nginx.conf",
     "setting drain": "let what sends SIGTERM wait, as preStop in deploy/kubernetes",
     "setting rate_store": "set limit_req of a proxy in front, as deploy/nginx.conf",
+    "setting rate_unknown": "set limit_conn of a proxy in front, as deploy/nginx.conf",
+    "setting proxies": "leave it out; the proxy in front counts by address, as deploy/nginx.conf",
     "setting connections": "set limit_conn and worker_connections of a proxy in front, as "
     "deploy/nginx.conf",
 }

@@ -23,10 +23,10 @@ from foveate.pipeline.options import AssembleOptions
 from foveate.pipeline.taxonomy import load_taxonomy
 from foveate.ports import Cache
 from foveate.service.circuit import Circuit, Guarded
-from foveate.service.problems import busy_problem
 from foveate.service.request_options import RequestOptions
 from foveate.service.settings import Settings
 from foveate.service.tenant_stores import CALLS, TenantStores
+from foveate.service.wire.errors import busy_problem
 from foveate.service.worker_pool import WorkerPool
 from foveate.stores.caches import TIMEOUT_SECONDS, RedisCache, open_cache
 from foveate.stores.originals import OriginalStore

@@ -1,26 +1,23 @@
 """The layers around the application and their order, from the outside in:
 
 1. `SecurityHeaders` - headers for browsers, on every response
-2. proxies - the client's address, from proxies that the settings trust
-3. `HeaderLimit` - sizes and repeated headers, so that all layers read the same
-4. `HostCheck` - host names and origins, before anything that a foreign page could learn
-5. CORS - for origins in the settings; answers their preflights, which have no key
-6. `Identify` - finds the caller by its key; refuses no request
-7. `RateLimit` - requests without a key too, so that trying keys is slow
-8. `RequireKey` - refuses requests without a caller
-9. `ConcurrencyLimit` - requests at once
-10. `BodyLimit` - the body, received whole; last, when the caller is known
+2. `HeaderLimit` - sizes and repeated headers, so that all layers read the same
+3. `HostCheck` - host names and origins, before anything that a foreign page could learn
+4. CORS - for origins in the settings; answers their preflights, which have no key
+5. `Identify` - finds the caller by its key; refuses no request
+6. `RequireKey` - refuses requests without a caller
+7. `RateLimit` - requests of one key
+8. `ConcurrencyLimit` - requests at once
+9. `BodyLimit` - the body, received whole; last, when the caller is known
 """
 
 from __future__ import annotations
 
 import re
-from ipaddress import ip_network
 from typing import Any
 
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
-from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from foveate.core.errors import BadOption
 from foveate.service.auth.caller import Identify, RequireKey
@@ -34,7 +31,7 @@ from foveate.service.limits.headers import (
     allowed_hosts,
     is_loopback,
 )
-from foveate.service.limits.rates import ConcurrencyLimit, RateCounter, RateLimit, parse_rate
+from foveate.service.limits.rates import ConcurrencyLimit, RateLimit, parse_rate
 from foveate.service.settings import Settings
 
 CORS_REQUEST_HEADERS = (
@@ -57,11 +54,6 @@ def open_key_ring(settings: Settings) -> KeyRing:
             f"host is {settings.host}, which others reach too, and there is no key that counts; "
             "listen on 127.0.0.1, or make a key first: foveate keys add --scope search"
         )
-    for proxy in settings.proxies:
-        try:
-            ip_network(proxy)
-        except ValueError:
-            raise BadOption(f"proxies: {proxy!r}: give an address or a network") from None
     for origin in settings.origins:
         if not re.fullmatch(r"https?://[^/*\s]+", origin):
             raise BadOption(f"origins: {origin!r}: write it as https://app.example.com")
@@ -73,8 +65,7 @@ def install_layers(app: FastAPI, settings: Settings, ring: KeyRing) -> None:
 
     Raises `BadOption` for a rate that cannot be read.
     """
-    rates = {"key": parse_rate(settings.rate), "address": parse_rate(settings.rate_unknown)}
-    proxies, hosts = settings.proxies, allowed_hosts(settings.host, settings.hosts)
+    hosts = allowed_hosts(settings.host, settings.hosts)
     sizes = {
         "most": settings.body_bytes,
         "together": settings.bodies_bytes,
@@ -82,13 +73,12 @@ def install_layers(app: FastAPI, settings: Settings, ring: KeyRing) -> None:
     }
     inward: list[tuple[Any, dict[str, Any]]] = [
         (SecurityHeaders, {}),
-        *([(ProxyHeadersMiddleware, {"trusted_hosts": list(proxies)})] if proxies else []),
         (HeaderLimit, {"most": settings.header_bytes}),
         (HostCheck, {"names": hosts, "origins": settings.origins}),
         *_cors_layers(settings),
         (Identify, {"ring": ring, "principals": settings.principals}),
-        (RateLimit, {"rates": RateCounter(), **rates}),
         (RequireKey, {}),
+        (RateLimit, {"rate": parse_rate(settings.rate)}),
         (ConcurrencyLimit, {"each": settings.key_requests, "all": settings.requests}),
         (BodyLimit, sizes),
     ]

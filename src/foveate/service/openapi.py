@@ -6,7 +6,6 @@ component, and so does each problem. Every response carries the request's id.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from fastapi import FastAPI
@@ -15,10 +14,8 @@ from pydantic import BaseModel, Field, TypeAdapter
 
 from foveate.core import fields
 from foveate.core.images import MAX_CAPTION, MAX_IMAGES, MAX_SIDE, MEDIA_TYPES
-from foveate.models import registry
 from foveate.service.limits.asgi import HEALTH_PATHS
 from foveate.service.problems import LAYER_STATUSES, MEDIA_TYPE, status_sentence
-from foveate.service.request_options import RequestOptions
 
 
 def _nullable(kind: str, **more: Any) -> dict[str, Any]:
@@ -147,7 +144,6 @@ def build_openapi(app: FastAPI) -> dict[str, Any]:
     for model in set(VALUES) & set(schemas):
         schemas[model]["required"] = list(schemas[model]["properties"])
     schemas.update(_problem_schemas(), Candidate=CANDIDATE_SCHEMA, Bundle=BUNDLE_SCHEMA)
-    _enumerate_names(schemas, app)
     components["headers"] = {"RequestId": REQUEST_ID_HEADER, "RetryAfter": RETRY_AFTER_HEADER}
     components["securitySchemes"] = {"key": KEY_SCHEME}
     responses: dict[str, Any] = {}
@@ -160,34 +156,6 @@ def build_openapi(app: FastAPI) -> dict[str, Any]:
             operation["security"] = [] if path in HEALTH_PATHS else needed
             _normalise_responses(operation["responses"], responses)
     return _resolve_references(made)  # type: ignore[no-any-return]
-
-
-def _enumerate_names(schemas: dict[str, Any], app: FastAPI) -> None:
-    """List the names that this service knows as the values of fields that take one."""
-    names = RequestOptions(app.state.settings)
-    known: dict[str, Iterable[str]] = {
-        "tokenizer": names.tokenizers,
-        "model": (*names.answer_models, *registry()),
-        "format": names.formats,
-        "order": names.orders,
-        "prompt": names.prompts,
-        "language": names.languages,
-        "recipe": names.recipes,
-    }
-    for schema in ("AssembleRequest", "AskRequest", "CheckRequest"):
-        for name, field in schemas[schema]["properties"].items():
-            if name in known:
-                _set_enum(field, [*known[name]])
-    if names.answer_models:
-        _set_enum(schemas["AskRequest"]["properties"]["model"], [*names.answer_models])
-
-
-def _set_enum(field: dict[str, Any], names: list[str]) -> None:
-    for one in (field, *field.get("anyOf", ())):
-        if one.get("type") == "string":
-            one["enum"] = names
-            one.pop("maxLength", None)
-            one.pop("minLength", None)
 
 
 def _normalise_responses(answers: dict[str, Any], shared: dict[str, Any]) -> None:

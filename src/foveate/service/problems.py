@@ -18,7 +18,7 @@ not quoted. `instance` is the request's id, under which the log has more.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Any
 
@@ -37,7 +37,13 @@ from foveate.core.errors import (
     InvalidRequest,
     UnknownName,
 )
-from foveate.service.wire.errors import own_error, shorten, wrong_fields
+from foveate.service.wire.errors import (
+    ProblemError,
+    busy_problem,
+    own_error,
+    shorten,
+    wrong_fields,
+)
 from foveate.service.wire.json import encode_json
 from foveate.stores.base import StoreFull
 
@@ -48,30 +54,6 @@ MAX_FIELDS = 20
 """Wrong fields that are listed."""
 
 log = logging.getLogger("foveate.service")
-
-
-class ProblemError(HTTPException):
-    """A problem to be sent as it is: `ProblemError(503, "busy", "…", headers={…}, needed=9)`."""
-
-    def __init__(
-        self,
-        status: int,
-        kind: str,
-        detail: str,
-        *,
-        headers: Mapping[str, str] | None = None,
-        **more: Any,
-    ) -> None:
-        super().__init__(status, detail=detail, headers=dict(headers or {}))
-        self.kind = kind
-        self.extensions = more
-
-
-def busy_problem(
-    detail: str, *, after: int = 1, kind: str = "busy", status: int = 503
-) -> ProblemError:
-    """A problem with the seconds after which the request may be repeated."""
-    return ProblemError(status, kind, detail, headers={"Retry-After": str(after)})
 
 
 def problem_from_error(error: Exception) -> ProblemError:

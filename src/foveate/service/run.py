@@ -102,7 +102,7 @@ def build_config(app: object, settings: Settings) -> Config:
         http="h11",
         backlog=BACKLOG,
         h11_max_incomplete_event_size=settings.header_bytes,
-        proxy_headers=False,  # guard.py: from proxies that the settings name
+        proxy_headers=False,
         timeout_graceful_shutdown=ceil(settings.grace),
         timeout_worker_healthcheck=HANGING_SECONDS,
     )

@@ -112,15 +112,8 @@ class Settings(BaseSettings):
         description="Origins whose pages may send requests (CORS), such as "
         "https://app.example.com.",
     )
-    proxies: tuple[str, ...] = Field(
-        (), description="Addresses or networks of proxies whose X-Forwarded-For is trusted."
-    )
     rate: str = Field(
         "6000/minute", description="Rate limit of each key in each process; '' for no limit."
-    )
-    rate_unknown: str = Field(
-        "120/minute",
-        description="Rate limit of each address for requests without a key; '' for no limit.",
     )
     key_requests: int = Field(
         64, ge=1, description="Concurrent requests of one key in each process."

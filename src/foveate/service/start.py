@@ -12,6 +12,7 @@ from foveate.pipeline.assembler import Assembler
 from foveate.service.app_state import AppState
 from foveate.service.settings import Settings
 from foveate.stores import open_store
+from foveate.stores.caches import open_cache
 from foveate.stores.lazy import StoreNotFound
 
 _SAID = "The pump starts at one bar. Its filter is cleaned every spring."
@@ -61,8 +62,9 @@ def _load(state: AppState) -> None:
         Assembler(options=options).assemble("When does the pump start?", _WARM_UP)
         if shared:
             with state.assembler("default", options) as assembler:
+                cache = open_cache("memory:1")
                 unseen = replace(
-                    assembler, observers=None, cache=None, reranker=None, compressor=None
+                    assembler, observers=None, cache=cache, reranker=None, compressor=None
                 )
                 unseen.assemble("When does the pump start?")
     except Exception as error:  # a request says it to its caller, and to the log

@@ -16,8 +16,8 @@ from foveate.pipeline.store_with_embedder import load_recorded_embedder
 from foveate.ports import Store
 from foveate.service.auth.keys import TENANT_NAME
 from foveate.service.circuit import Circuit, Guarded
-from foveate.service.problems import ProblemError
 from foveate.service.settings import Settings
+from foveate.service.wire.errors import ProblemError
 from foveate.service.worker_pool import wait_outside
 from foveate.stores import is_lance_url, is_server_url, open_store
 from foveate.stores.base import BaseStore

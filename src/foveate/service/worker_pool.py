@@ -1,10 +1,11 @@
 """Bounded CPU work on a few threads.
 
 A waiting request that is cancelled gives up its place at once. A running one keeps its place until
-it ends, which is at its next step (`deadline.py`) when its time is over. A request that finds all
-places taken is refused at once. Each lane has places of its own: one job of a lane runs at a time,
-and after each job the lane goes to the end of the queue. While a job waits for a call to the
-outside (`circuit.py`), others take its turn and its place; behind the call it goes first.
+it ends, which is at its next step (a stage, a search, a batch of embeddings) when its time is over.
+A request that finds all places taken is refused at once. Each lane has places of its own: one job
+of a lane runs at a time, and after each job the lane goes to the end of the queue. While a job
+waits for a call to the outside (`circuit.py`), others take its turn and its place; behind the call
+it goes first.
 """
 
 from __future__ import annotations
@@ -22,17 +23,38 @@ from contextlib import (
 )
 from contextvars import ContextVar
 from functools import partial
+from math import inf
+from time import monotonic
 from typing import Any, TypeVar
 
-from fastapi import Request
+from starlette.requests import Request
 
-from foveate.service.deadline import DEADLINE, DeadlineExceeded
-from foveate.service.problems import ProblemError, busy_problem
+from foveate.service.wire.errors import ProblemError, busy_problem
 
 T = TypeVar("T")
 
 MOST_THREADS = 1_024
 """Threads that run a job or wait for the outside; requests are limited before (`rates.py`)."""
+
+
+DEADLINE: ContextVar[float] = ContextVar("foveate_deadline", default=inf)
+"""When the current work must have ended, by the clock of `monotonic`."""
+
+
+class DeadlineExceeded(BaseException):
+    """Raised in work that is over its time; not an `Exception`, so that no code handles it."""
+
+
+def check_deadline() -> None:
+    """Raise `DeadlineExceeded` if the time of the current work is over."""
+    if monotonic() > DEADLINE.get():
+        raise DeadlineExceeded
+
+
+def deadline_observer(_: str) -> AbstractContextManager[None]:
+    """An observer that lets no step begin after the deadline."""
+    check_deadline()
+    return nullcontext()
 
 
 class ClientDisconnect(Exception):

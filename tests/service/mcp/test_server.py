@@ -14,10 +14,11 @@ from mcp.shared.exceptions import MCPError
 
 from foveate.core.errors import ExternalError, StageBroke
 from foveate.service.mcp.results import ToolResult
-from foveate.service.mcp.server import build_server
-from foveate.service.mcp.stdio import CallQueue, _build_context
+from foveate.service.mcp.server import build_server, pool_runner
+from foveate.service.mcp.stdio import _build_context
 from foveate.service.mcp.tool import Tool, ToolContext, ToolLimits
 from foveate.service.mcp.tools import build_tools
+from foveate.service.worker_pool import WorkerPool
 from foveate.stores import open_store
 from mcp_agents import Agent, said, session
 
@@ -39,7 +40,7 @@ def every(desk: ToolContext) -> tuple[type[Tool], ...]:
 
 @contextmanager
 def serving(
-    desk: ToolContext, work: Callable[..., ToolResult], turns: CallQueue, **options
+    desk: ToolContext, work: Callable[..., ToolResult], pool: WorkerPool, **options
 ) -> Iterator[Agent]:
     """A session with a server whose search does this."""
     made = [
@@ -47,9 +48,14 @@ def serving(
         for t in every(desk)
     ]
     visit = replace(desk, tools=tuple(made))
-    with session(build_server(lambda _: visit, turns), **options) as agent:
+    with session(build_server(lambda _: visit, pool_runner(pool)), **options) as agent:
         yield agent
-    turns.close()
+        agent.portal.call(pool.close)
+
+
+def pool() -> WorkerPool:
+    """One for a call at a time."""
+    return WorkerPool(threads=1, waiting=1, seconds=60)
 
 
 class Held:
@@ -69,17 +75,17 @@ class Held:
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_a_call_that_is_cancelled(desk, mode):
     """F4: the protocol goes on at once; the work keeps its place until it is done."""
-    held, turns = Held(), CallQueue(at_work=1, waiting=1)
-    with serving(desk, held, turns, mode=mode) as agent:
+    held, pool = Held(), WorkerPool(threads=1, waiting=1, seconds=60)
+    with serving(desk, held, pool, mode=mode) as agent:
         running = agent.portal.start_task_soon(agent.client.call_tool, "search", {"query": "a"})
         assert held.begun.wait(600)
         running.cancel()
         with pytest.raises(CancelledError):
             running.result(600)
         waiting = agent.portal.start_task_soon(agent.client.call_tool, "search", {"query": "b"})
-        while turns._open_calls < 2:  # it is on its way
+        while pool.in_use < 2:  # it is on its way
             assert [tool.name for tool in agent.tools()][1] == "search"
-        assert "too many calls are open" in agent.refused("search", query="c")
+        assert "all places are taken" in agent.refused("search", query="c")
         assert held.count == 1
         held.go.set()
         assert said(waiting.result(600)) == ["done"]
@@ -89,14 +95,14 @@ def test_a_call_that_is_cancelled(desk, mode):
 
 def test_a_call_that_takes_too_long(desk):
     """F4, X3: it is told so, and the next one is served."""
-    held, turns = Held(), CallQueue(at_work=2, seconds=0.01)
-    with serving(desk, held, turns) as agent:
+    held, pool = Held(), WorkerPool(threads=2, waiting=0, seconds=0.2)
+    with serving(desk, held, pool) as agent:
         told = agent.refused("search", query="a")
         held.go.set()
-        turns._seconds = 60
+        pool._seconds = 60
         after = agent.call("assemble", query="a")
 
-    assert told == "this took too long; ask for less: a smaller limit or budget"
+    assert told == "it took longer than 0.2 seconds; send less at once"
     assert "Nothing that you may read was found" in said(after)[0]
     assert after.structured_content["token_count"] == 0
 
@@ -116,7 +122,7 @@ def test_a_fault_of_ours_is_told_without_what_is_inside(desk, caplog, error, tol
     def broken(*_) -> ToolResult:
         raise error
 
-    with serving(desk, broken, CallQueue()) as agent:
+    with serving(desk, broken, pool()) as agent:
         message = agent.refused("search", query="a")
 
     assert message.startswith(told)
@@ -127,7 +133,7 @@ def test_a_fault_of_ours_is_told_without_what_is_inside(desk, caplog, error, tol
 def test_a_tool_that_one_may_not_use_is_not_there(desk):
     """X5, F4: it is not listed, and a call of it is answered as that of one that never was."""
     visit = replace(desk, tools=every(desk)[:1])
-    with session(build_server(lambda _: visit, CallQueue())) as agent:
+    with session(build_server(lambda _: visit, pool_runner(pool()))) as agent:
         assert [tool.name for tool in agent.tools()] == ["assemble"]
         for name in ("search", "rm"):
             with pytest.raises(MCPError, match=f"unknown tool '{name}'; known: assemble") as found:
@@ -138,7 +144,7 @@ def test_a_tool_that_one_may_not_use_is_not_there(desk):
 def test_a_budget_over_the_bound_says_so(desk):
     """B1, F4: where no budget that may be asked for would do, that is what it says."""
     own = [{"text": "word " * 400, "title": "t " * 300, "source": "s " * 300}]
-    with session(build_server(lambda _: visit, CallQueue())) as agent:
+    with session(build_server(lambda _: visit, pool_runner(pool()))) as agent:
         visit = replace(desk, tools=every(desk))
         told = agent.refused("assemble", query="word", recipe="citations", candidates=own)
 

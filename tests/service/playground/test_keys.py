@@ -31,7 +31,7 @@ class Locked:
 def locked(handbook: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Locked]:
     """A service with keys, whose callers without one may ask once a minute."""
     keys = tmp_path_factory.mktemp("keys") / "keys.jsonl"
-    settings = Settings(store=handbook, embedder="hashing", keys=keys, rate_unknown="9/minute")
+    settings = Settings(store=handbook, embedder="hashing", keys=keys)
     reader = made(keys, "assemble", "read", "replay", "check")
     narrow = made(keys, "search")
     with serving(settings) as client:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from ipaddress import IPv6Address, ip_address
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -22,7 +21,7 @@ from foveate.core.errors import ExternalError
 from foveate.service.auth.keys import KEY_PREFIX_PATTERN, SCOPES, TENANT
 from foveate.service.auth.ring import KeyRing
 from foveate.service.limits.asgi import Layer, header_value, is_public
-from foveate.service.problems import ProblemError, busy_problem
+from foveate.service.wire.errors import ProblemError, busy_problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,22 +162,14 @@ class RequireKey(Layer):
 
 
 def client_identity(scope: Scope) -> tuple[str, str]:
-    """The name under which requests are counted: the key's, or the client's address.
+    """The name under which requests are counted: the key's, this machine's, or nobody's.
 
-    For a version 6 address its network, since a client has all of its addresses.
+    The proxy in front tells addresses apart (`limit_conn`, in `deploy/nginx.conf`).
     """
     caller: Caller | None = scope["state"].get("caller")
-    if caller is not None:
-        return ("key", caller.key_id) if caller.key_id else ("machine", "")
-    host = (scope.get("client") or ("", 0))[0]
-    try:
-        address = ip_address(host)
-    except ValueError:
-        return ("address", "unknown")
-    if isinstance(address, IPv6Address):
-        mapped = address.ipv4_mapped
-        return ("address", str(mapped or IPv6Address(int(address) >> 64 << 64)))
-    return ("address", str(address))
+    if caller is None:
+        return ("nobody", "")
+    return ("key", caller.key_id) if caller.key_id else ("machine", "")
 
 
 def _unauthorized(detail: str, *, error: str = "") -> ProblemError:

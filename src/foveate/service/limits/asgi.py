@@ -5,7 +5,8 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from foveate.service.problems import ProblemError, problem_response
+from foveate.service.problems import problem_response
+from foveate.service.wire.errors import ProblemError
 
 HEALTH_PATHS = frozenset({"/healthz", "/readyz"})
 """Polled all the time, under any host name; they reveal nothing."""

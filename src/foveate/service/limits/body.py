@@ -22,7 +22,7 @@ from foveate.service.limits.asgi import (
     is_public,
     send_problem,
 )
-from foveate.service.problems import ProblemError, busy_problem
+from foveate.service.wire.errors import ProblemError, busy_problem
 
 UTF8 = {b"utf-8", b"utf8", b"us-ascii"}
 """What a body may be declared as; ASCII is UTF-8 as well."""

@@ -15,7 +15,7 @@ from urllib.parse import unquote_to_bytes
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from foveate.service.limits.asgi import HEALTH_PATHS, Layer, header_value, header_values
-from foveate.service.problems import ProblemError
+from foveate.service.wire.errors import ProblemError
 
 MAX_HEADERS = 100
 SINGLE_HEADERS = (

@@ -1,7 +1,8 @@
-"""Rate limits by key, or by address for requests without one, and limits on concurrent requests.
+"""Rate limits by key, and limits on concurrent requests.
 
 Rates use a moving window. Each process counts for itself: replicas and workers that are to share a
-limit have it in the proxy in front of them (`limit_req`, in `deploy/nginx.conf`).
+limit have it in the proxy in front of them (`limit_req`, in `deploy/nginx.conf`). Who has no key is
+not counted: to refuse a request because of a rate costs as much as to refuse it without one.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from foveate.core.errors import BadOption
 from foveate.service.auth.caller import client_identity
 from foveate.service.limits.asgi import HEALTH_PATHS, Layer, is_public, send_problem
-from foveate.service.problems import ProblemError, busy_problem
+from foveate.service.wire.errors import ProblemError, busy_problem
 
 _SECONDS = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400}
 _RATE = re.compile(
@@ -47,24 +48,24 @@ def parse_rate(text: str) -> Rate | None:
 
 
 class RateCounter:
-    """The times of each caller's last requests, at most as many as its limit.
+    """The times of each key's last requests, at most as many as the rate allows.
 
     A window that was not used for its length is removed with a later request of anyone, so that a
-    request costs the same however many callers there were.
+    request costs the same however many keys there were.
     """
 
-    def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
-        self._clock = clock
-        self._times: OrderedDict[tuple[str, ...], deque[float]] = OrderedDict()
-        self._longest = 0
+    def __init__(self, rate: Rate, *, clock: Callable[[], float] = time.time) -> None:
+        self._clock, self.rate = clock, rate
+        self._times: OrderedDict[str, deque[float]] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._times)
 
-    def hit(self, rate: Rate, *who: str) -> int:
+    def hit(self, who: str) -> int:
         """Count a request of `who`; 0, or the seconds until the rate leaves room for it."""
-        now = self._clock()
-        self._remove_expired(now, rate.seconds)
+        now, rate = self._clock(), self.rate
+        while self._times and next(iter(self._times.values()))[-1] <= now - rate.seconds:
+            self._times.popitem(last=False)
         times = self._times.setdefault(who, deque(maxlen=rate.amount))
         if len(times) == rate.amount and times[0] > now - rate.seconds:
             # Sums of clock readings are rounded: a millionth of a second is no second more to wait.
@@ -73,46 +74,28 @@ class RateCounter:
         self._times.move_to_end(who)
         return 0
 
-    def _remove_expired(self, now: float, seconds: int) -> None:
-        self._longest = max(self._longest, seconds)
-        while self._times:
-            who, times = next(iter(self._times.items()))
-            if times[-1] > now - self._longest:
-                return
-            del self._times[who]
-
 
 class RateLimit(Layer):
     """429 with the seconds after which one more request is let in.
 
-    A refused request is not counted. Neither are requests without keys on one's own machine, nor
-    the files of the playground: they are public, so no key can be tried on them.
+    A refused request is not counted, nor are requests without keys on one's own machine, and those
+    for public paths.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        *,
-        rates: RateCounter,
-        key: Rate | None,
-        address: Rate | None,
-    ) -> None:
+    def __init__(self, app: ASGIApp, *, rate: Rate | None) -> None:
         super().__init__(app)
-        self._rates = rates
-        self._limits = {"key": key, "address": address}
+        self._counter = RateCounter(rate) if rate is not None else None
 
-    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def find_problem(self, scope: Scope) -> ProblemError | None:
         """Count the request."""
         kind, name = client_identity(scope)
-        limit = None if is_public(scope["path"]) else self._limits.get(kind)
-        if limit is not None:
-            after = self._rates.hit(limit, kind, name)
-            if after:
-                detail = f"{limit.text} is the rate of one {kind}; come again in {after} seconds"
-                refusal = busy_problem(detail, after=after, kind="rate", status=429)
-                await send_problem(scope, receive, send, refusal)
-                return
-        await self._app(scope, receive, send)
+        if self._counter is None or kind != "key" or is_public(scope["path"]):
+            return None
+        after = self._counter.hit(name)
+        if not after:
+            return None
+        detail = f"{self._counter.rate.text} is the rate of one key; come again in {after} seconds"
+        return busy_problem(detail, after=after, kind="rate", status=429)
 
 
 class ConcurrencyLimit(Layer):
@@ -126,7 +109,7 @@ class ConcurrencyLimit(Layer):
         super().__init__(app)
         self._each, self._all = each, all
         self._by_client: Counter[tuple[str, str]] = Counter()
-        self._running = self._without_key = 0
+        self._running = 0
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hold a place while the request runs."""
@@ -146,17 +129,15 @@ class ConcurrencyLimit(Layer):
 
     def _change_counts(self, caller: tuple[str, str], change: int) -> None:
         self._running += change
-        if caller[0] == "address":
-            self._without_key += change
         self._by_client[caller] += change
         if not self._by_client[caller]:
             del self._by_client[caller]
 
     def _limit_problem(self, caller: tuple[str, str]) -> ProblemError | None:
-        if self._by_client[caller] >= self._each:
+        nobody, own = caller[0] == "nobody", self._by_client[caller]
+        if own >= self._each and not nobody:
             detail = f"{self._each} requests of this caller are under way; wait for one of them"
             return busy_problem(detail, kind="too-many", status=429)
-        no_key = caller[0] == "address"
-        if self._running >= self._all or (no_key and self._without_key >= max(1, self._all // 4)):
+        if self._running >= self._all or (nobody and own >= max(1, self._all // 4)):
             return busy_problem("all places are taken; come again in a second")
         return None

@@ -6,8 +6,7 @@ no stream that stays open (a GET is refused). A key needs the scope `mcp`, and t
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib.util import find_spec
@@ -19,15 +18,15 @@ from foveate.service.app_state import AppState
 from foveate.service.audit import add_audit_fields
 from foveate.service.auth.caller import Caller, require_scope
 from foveate.service.mcp.results import ToolResult
-from foveate.service.mcp.tool import ToolCallError, ToolContext, ToolLimits
+from foveate.service.mcp.tool import ToolContext, ToolLimits
 from foveate.service.mcp.tools import build_tools
-from foveate.service.problems import ProblemError
+from foveate.service.wire.errors import ProblemError
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-    from starlette.types import Message, Receive, Scope, Send
+    from starlette.types import Receive, Scope, Send
 
-    from foveate.service.mcp.server import Authentication, RunCall
+    from foveate.service.mcp.server import Authentication
 
 router = APIRouter(tags=["tools for agents"])
 
@@ -62,10 +61,10 @@ async def mcp_lifespan(app: FastAPI, state: AppState) -> AsyncIterator[None]:
         return
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-    from foveate.service.mcp.server import build_server
+    from foveate.service.mcp.server import build_server, pool_runner
 
     protocol = StreamableHTTPSessionManager(
-        build_server(_authentication(state), _pool_runner(state)),
+        build_server(_authentication(state), pool_runner(state.pool)),
         stateless=True,
         max_request_body_size=state.settings.body_bytes,
     )
@@ -103,20 +102,3 @@ def _authentication(state: AppState) -> Authentication:
         )
 
     return authenticate
-
-
-def _pool_runner(state: AppState) -> RunCall:
-    """Run calls in the worker pool; the protocol notices a client that disconnects."""
-
-    async def run(work: Callable[[], ToolResult]) -> ToolResult:
-        try:
-            return await state.pool.run(Request({"type": "http"}, _wait_forever), work)
-        except ProblemError as error:
-            raise ToolCallError(str(error.detail)) from error
-
-    return run
-
-
-async def _wait_forever() -> Message:
-    await asyncio.Event().wait()
-    raise AssertionError

@@ -5,16 +5,14 @@ It ends with its input or at SIGTERM and SIGINT, and always closes the store.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import anyio
 from mcp.server import NotificationOptions, Server
@@ -23,51 +21,20 @@ from mcp.server.stdio import stdio_server
 from foveate import plugins
 from foveate.core.errors import BadInput
 from foveate.pipeline.assembler import Assembler
+from foveate.pipeline.observers import combine_observers
 from foveate.pipeline.options import AssembleOptions
 from foveate.ports import Embedder, Store
-from foveate.service.mcp.server import build_server
-from foveate.service.mcp.tool import ToolCallError, ToolContext, ToolLimits
+from foveate.service.mcp.server import build_server, pool_runner
+from foveate.service.mcp.tool import ToolContext, ToolLimits
 from foveate.service.mcp.tools import Expand, build_tools
+from foveate.service.worker_pool import WorkerPool, deadline_observer
 from foveate.stores.originals import OriginalStore
-
-T = TypeVar("T")
-
-
-class CallQueue:
-    """`at_work` threads, and at the most `waiting` calls beside; `seconds` for each."""
-
-    def __init__(self, *, at_work: int = 1, waiting: int = 16, seconds: float = 60.0) -> None:
-        self._pool = ThreadPoolExecutor(max_workers=at_work, thread_name_prefix="call")
-        self._max_calls = at_work + waiting
-        self._seconds = seconds
-        self._open_calls = 0
-
-    async def __call__(self, work: Callable[[], T]) -> T:
-        """The result of the work; raises `ToolCallError` if the queue is full, `TimeoutError`."""
-        if self._open_calls >= self._max_calls:
-            raise ToolCallError("too many calls are open; wait for one of them, then ask again")
-        self._open_calls += 1
-        loop = asyncio.get_running_loop()
-        running = self._pool.submit(work)
-        running.add_done_callback(lambda done: self._on_done(loop, done))
-        return await asyncio.wait_for(asyncio.wrap_future(running), self._seconds)
-
-    def close(self, *, wait: bool = True) -> bool:
-        """Give up what waits, and wait for what runs; says whether nothing runs any more."""
-        self._pool.shutdown(wait=wait, cancel_futures=True)
-        return wait or not self._open_calls
-
-    def _on_done(self, loop: asyncio.AbstractEventLoop, _: Future[T]) -> None:
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(self._release)
-
-    def _release(self) -> None:
-        self._open_calls -= 1
-
 
 log = logging.getLogger(__name__)
 
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+WAITING = 16
+"""Calls that wait for the one that runs."""
 
 
 def serve(
@@ -89,19 +56,22 @@ def serve(
         log.warning("%s", one)
     if originals and not Path(originals).is_file():  # opening it would make one
         raise BadInput(f"{originals}: no such file; foveate compact --originals FILE writes one")
-    turns = CallQueue(seconds=seconds)
     kept = OriginalStore(originals) if originals else None
     context = _build_context(store, embedder, principals, bounds, kept)
-    server = build_server(lambda _: context, turns)
+    pool = WorkerPool(threads=1, waiting=WAITING, seconds=seconds, name="calls")
+    server = build_server(lambda _: context, pool_runner(pool))
 
     async def close() -> None:
-        if turns.close(wait=False):
+        if not pool.in_use:
             store.close()
 
+    async def run() -> None:
+        await serve_stdio(server, close)
+        await pool.close()
+
     try:
-        anyio.run(serve_stdio, server, close)
+        anyio.run(run)
     finally:
-        turns.close()
         store.close()
 
 
@@ -114,6 +84,7 @@ def _build_context(
 ) -> ToolContext:
     """All requests are of one caller."""
     ports: dict[str, Any] = {"store": store, "embedder": embedder}
+    observers = combine_observers(deadline_observer)
     recipes, formats = plugins.recipe_table(), plugins.component_registry().formats
 
     def options(*, recipe: str, **named: Any) -> AssembleOptions:
@@ -121,7 +92,7 @@ def _build_context(
 
     @contextmanager
     def assembler(options: AssembleOptions, *, store: bool) -> Iterator[Assembler]:
-        yield Assembler(options=options, **(ports if store else {}))
+        yield Assembler(options=options, observers=observers, **(ports if store else {}))
 
     return ToolContext(
         assembler=assembler,

@@ -26,7 +26,6 @@ from foveate.pipeline.observers import (
 from foveate.pipeline.tracing import context_figures
 from foveate.service.app_state import AnswerSlots, AppState
 from foveate.service.audit import log_audit
-from foveate.service.deadline import deadline_observer
 from foveate.service.limits.asgi import Layer
 from foveate.service.observe.logs import ACCESS_LOG
 from foveate.service.observe.metrics import Metrics
@@ -38,7 +37,7 @@ from foveate.service.observe.tracing import (
     is_tracing_enabled,
 )
 from foveate.service.settings import Settings
-from foveate.service.worker_pool import WorkerPool, outside_observer
+from foveate.service.worker_pool import WorkerPool, deadline_observer, outside_observer
 
 _STAGES: ContextVar[list[str]] = ContextVar("foveate_stages")
 UNMATCHED = "unmatched"

@@ -31,13 +31,14 @@ from foveate.providers.chat.request import check_messages
 from foveate.service.app_state import AppState
 from foveate.service.auth.caller import Caller, require_scope
 from foveate.service.observe.request_state import error_summary, observe_answer
-from foveate.service.problems import ProblemError, problem_responses, problem_to_json
+from foveate.service.problems import problem_responses, problem_to_json
 from foveate.service.request_options import is_path
 from foveate.service.routes import state_of
 from foveate.service.routes.assemble import assemble_evidence, result_to_json
 from foveate.service.tenant_images import context_images
 from foveate.service.wire.answers import EVENT_SCHEMA, AskAnswer
 from foveate.service.wire.body import StrictRoute
+from foveate.service.wire.errors import ProblemError
 from foveate.service.wire.json import encode_json, json_response
 from foveate.service.wire.requests import AskRequest
 from foveate.service.worker_pool import run_while_connected

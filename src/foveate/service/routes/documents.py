@@ -37,17 +37,17 @@ from foveate.providers.tokenizers import tokenizer_from_counter
 from foveate.service.app_state import AppState
 from foveate.service.audit import add_audit_fields
 from foveate.service.auth.caller import Caller, require_scope
-from foveate.service.deadline import check_deadline
-from foveate.service.problems import ProblemError, problem_responses
+from foveate.service.problems import problem_responses
 from foveate.service.routes import pooled, state_of
 from foveate.service.settings import Settings
 from foveate.service.tenant_images import check_metadata, keep_images
 from foveate.service.tenant_stores import TenantStore
 from foveate.service.wire.answers import FullDocumentOut, ListAnswer, PutDocumentAnswer
 from foveate.service.wire.body import StrictRoute
-from foveate.service.wire.errors import NO_CONTROL_CHARACTERS, shorten
+from foveate.service.wire.errors import NO_CONTROL_CHARACTERS, ProblemError, shorten
 from foveate.service.wire.json import encode_json, json_bytes_response
 from foveate.service.wire.requests import DocumentRequest, ListRequest
+from foveate.service.worker_pool import check_deadline
 
 TOKENIZER = "cl100k_base"
 _SUFFIXES = {"text/plain": ".txt", "text/markdown": ".md", "text/html": ".html"}

@@ -12,9 +12,10 @@ from pydantic import BaseModel
 from foveate import plugins
 from foveate.core.spec import recipe_to_dict, recipe_to_toml
 from foveate.service.auth.caller import Caller, require_scope
-from foveate.service.problems import ProblemError, busy_problem, problem_responses
+from foveate.service.problems import problem_responses
 from foveate.service.routes import state_of
 from foveate.service.wire.answers import MeAnswer, RecipeAnswer, RecipesAnswer
+from foveate.service.wire.errors import ProblemError, busy_problem
 from foveate.service.wire.json import json_response
 
 router = APIRouter(prefix="/v1", tags=["names"])

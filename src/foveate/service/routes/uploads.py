@@ -22,7 +22,6 @@ from foveate.ports import Document, LoadedDocument
 from foveate.service.app_state import AppState
 from foveate.service.audit import add_audit_fields
 from foveate.service.auth.caller import Caller, require_scope
-from foveate.service.deadline import check_deadline
 from foveate.service.routes import state_of
 from foveate.service.routes.documents import (
     WRITE_PROBLEMS,
@@ -36,6 +35,7 @@ from foveate.service.wire.body import StrictRoute, parse_strict_json
 from foveate.service.wire.json import encode_json, json_bytes_response
 from foveate.service.wire.multipart import FormPart, parse_form
 from foveate.service.wire.requests import MAX_PRINCIPAL_LENGTH
+from foveate.service.worker_pool import check_deadline
 
 _FIELDS = ("file", "images", "principals", "metadata")
 

@@ -19,7 +19,8 @@ from fastapi.routing import APIRoute
 from foveate.core.candidates import parse_json
 from foveate.core.errors import BadInput
 from foveate.service.auth.caller import RequireScope
-from foveate.service.problems import ProblemError, problem_from_error
+from foveate.service.problems import problem_from_error
+from foveate.service.wire.errors import ProblemError
 
 THREAD_ABOVE_BYTES = 200_000
 """Bytes beyond which a body is read on a thread, so that others are served meanwhile."""

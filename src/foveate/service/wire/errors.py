@@ -6,7 +6,34 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from starlette.exceptions import HTTPException
+
 from foveate.core.errors import FoveateError, UnknownName
+
+
+class ProblemError(HTTPException):
+    """A problem to be sent as it is: `ProblemError(503, "busy", "…", headers={…}, needed=9)`."""
+
+    def __init__(
+        self,
+        status: int,
+        kind: str,
+        detail: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        **more: Any,
+    ) -> None:
+        super().__init__(status, detail=detail, headers=dict(headers or {}))
+        self.kind = kind
+        self.extensions = more
+
+
+def busy_problem(
+    detail: str, *, after: int = 1, kind: str = "busy", status: int = 503
+) -> ProblemError:
+    """A problem with the seconds after which the request may be repeated."""
+    return ProblemError(status, kind, detail, headers={"Retry-After": str(after)})
+
 
 _MESSAGES = {
     "dict_type": "must be an object",

@@ -14,7 +14,7 @@ from email.policy import HTTP
 from pathlib import PurePosixPath
 
 from foveate.core.errors import BadInput
-from foveate.service.problems import ProblemError
+from foveate.service.wire.errors import ProblemError
 
 MAX_PARTS = 100
 _MAX_HEADER_BYTES = 4_096
