@@ -162,13 +162,13 @@ class RequireKey(Layer):
 
 
 def client_identity(scope: Scope) -> tuple[str, str]:
-    """The name under which requests are counted: the key's, this machine's, or nobody's.
+    """The name under which requests are counted: the key's, this machine's, or unknown.
 
     The proxy in front tells addresses apart (`limit_conn`, in `deploy/nginx.conf`).
     """
     caller: Caller | None = scope["state"].get("caller")
     if caller is None:
-        return ("nobody", "")
+        return ("unknown", "")
     return ("key", caller.key_id) if caller.key_id else ("machine", "")
 
 

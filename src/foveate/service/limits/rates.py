@@ -134,10 +134,10 @@ class ConcurrencyLimit(Layer):
             del self._by_client[caller]
 
     def _limit_problem(self, caller: tuple[str, str]) -> ProblemError | None:
-        nobody, own = caller[0] == "nobody", self._by_client[caller]
-        if own >= self._each and not nobody:
+        unknown, own = caller[0] == "unknown", self._by_client[caller]
+        if own >= self._each and not unknown:
             detail = f"{self._each} requests of this caller are under way; wait for one of them"
             return busy_problem(detail, kind="too-many", status=429)
-        if self._running >= self._all or (nobody and own >= max(1, self._all // 4)):
+        if self._running >= self._all or (unknown and own >= max(1, self._all // 4)):
             return busy_problem("all places are taken; come again in a second")
         return None
