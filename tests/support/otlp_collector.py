@@ -95,6 +95,20 @@ class Collector:
             ]
             return list(self.spans)
 
+    def wait_child(
+        self, chosen: Callable[[Span], object], parent: str, seconds: float = 60
+    ) -> Span:
+        """The chosen span, as soon as its parent of that name is here too.
+
+        A parent ends after its children, so that it may come with a later export.
+        """
+
+        def found(spans: list[Span]) -> list[Span]:
+            parents = {span.id for span in spans if span.name == parent}
+            return [span for span in spans if chosen(span) and span.parent in parents]
+
+        return found(self.wait(found, seconds))[0]
+
     def close(self) -> None:
         """Take no more."""
         self._server.shutdown()
