@@ -36,56 +36,31 @@ _FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})[^`\n]*")
 class _BuiltIn(NamedTuple):
     """What a line begins with that may open a shape, and what reads it from there.
 
-    `places`: where in `text[at:end]` it may open. `needle`: it may do so in the middle of a line
-    that has this; such a reader has no `opens`.
+    `inside`: the shape may open in the middle of the line, and another one behind its end.
     """
 
+    opens: re.Pattern[str]
     read: Callable[[str, int], ReadResult]
-    places: Callable[[str, int, int], Iterable[int]]
-    opens: str = ""
-    needle: str = ""
-
-
-def _at_line(opens: str, read: Callable[[str, int], ReadResult]) -> _BuiltIn:
-    match = re.compile(opens).match
-    return _BuiltIn(read, lambda text, at, _: (at,) if match(text, at) else (), opens)
-
-
-def _in_line(
-    needle: str, opens: re.Pattern[str], read: Callable[[str, int], ReadResult]
-) -> _BuiltIn:
-    def places(text: str, at: int, end: int) -> Iterable[int]:
-        return (match.start() for match in opens.finditer(text, at, end))
-
-    return _BuiltIn(read, places, needle=needle)
+    inside: bool = False
 
 
 READERS = (
-    _at_line(r"[ \t]*+[{\[\"]", json.read_json),
-    _at_line(rows.OPENS_PIPES, rows.read_pipe_table),
-    _at_line(markup.XML, markup.read_xml),
-    _in_line("<", markup.TABLE, markup.read_html_table),
-    _at_line(entries.TRACE, entries.read_trace),
-    _at_line(entries.TURN, entries.read_dialogue),
-    _at_line(entries.ENTRY, entries.read_log),
-    _at_line(indented.OPENS, indented.read_indented),
-    _in_line("{", json.INLINE, json.read_inline),
-    _at_line(code.OPENS, code.read_code),
-    _at_line(rows.OPENS, rows.read_delimited),
-    _at_line(rows.OPENS_COLUMN, rows.read_column),
+    _BuiltIn(re.compile(r"[ \t]*+[{\[\"]"), json.read_json),
+    _BuiltIn(re.compile(rows.OPENS_PIPES), rows.read_pipe_table),
+    _BuiltIn(re.compile(markup.XML), markup.read_xml),
+    _BuiltIn(re.compile(r"[^\n<]*+<"), markup.read_html_line, inside=True),
+    _BuiltIn(re.compile(entries.TRACE), entries.read_trace),
+    _BuiltIn(re.compile(entries.TURN), entries.read_dialogue),
+    _BuiltIn(re.compile(entries.ENTRY), entries.read_log),
+    _BuiltIn(re.compile(indented.OPENS), indented.read_indented),
+    _BuiltIn(re.compile(code.OPENS), code.read_code),
+    _BuiltIn(re.compile(rows.OPENS), rows.read_delimited),
+    _BuiltIn(re.compile(rows.OPENS_COLUMN), rows.read_column),
 )
-_TABLES = tuple(one for one in READERS if one.read is markup.read_html_table)
-_AT_LINES = [n for n, one in enumerate(READERS) if not one.needle]
 _MAY_OPEN = re.compile(
-    "|".join(f"({re.sub(r'[?]P<who>', '?:', READERS[n].opens)})" for n in _AT_LINES)
+    "|".join(f"({one.opens.pattern.replace('?P<who>', '?:')})" for one in READERS)
 )
-"""A group for each reader of lines; the first that matches says whom to ask first."""
-ASKED = [
-    tuple(one for n, one in enumerate(READERS) if n >= first or one.needle)
-    for first in (len(READERS), *_AT_LINES)
-]
-"""The readers that a line is put to, by the group that matches; 0: it has a needle alone."""
-_NEEDLES = tuple(one.needle for one in READERS if one.needle)
+"""A group for each reader; the first that matches says whom to ask first."""
 
 
 def find_shapes(text: str, readers: Sequence[ShapeReader] = ()) -> tuple[Shape, ...]:
@@ -124,21 +99,17 @@ def _each_shape(text: str, readers: Sequence[ShapeReader] = ()) -> Iterator[Shap
     if resumed is not None:
         yield resumed
         at = last = line_end(text, resumed.end) + 1
-    needles = tuple([one for one in _NEEDLES if one in text])
     while at < size:
         in_line, end = at < end, end if at < end else line_end(text, at)
         found, after = None, end + 1
         if in_line:  # behind a table, there may be others
-            found = _read_line(text, at, end, _TABLES, stops)
+            found = _read_line(text, at, end, [one for one in READERS if one.inside], stops)
         elif readers and (found := _read_own(text, at, end, readers, stops)):
             pass
         elif text[at] in "`~ " and (fence := _read_fence(text, at, end)):
             found, after = fence
-        elif (opens := _MAY_OPEN.match(text, at)) or any(
-            text.find(needle, at, end) >= 0 for needle in needles
-        ):
-            asked = ASKED[opens.lastindex or 0] if opens else ASKED[0]
-            found = _read_line(text, at, end, asked, stops) if end > at else None
+        elif opens := _MAY_OPEN.match(text, at):
+            found = _read_line(text, at, end, READERS[(opens.lastindex or 1) - 1 :], stops)
             if found and found.name == "code" and not last and _is_inside(text, found.start):
                 found = code.read_rest_of_code(text)
         if found is not None:
@@ -151,13 +122,13 @@ def _each_shape(text: str, readers: Sequence[ShapeReader] = ()) -> Iterator[Shap
 def _read_line(
     text: str, at: int, end: int, readers: Iterable[_BuiltIn], stops: dict[object, int]
 ) -> Shape | None:
-    """What the first reader finds in the line; a place that one has passed is left out."""
+    """What the first reader finds from the line on; what one has passed is not read again."""
     for one in readers:
-        for place in one.places(text, at, end):
-            if place >= stops.get(one.read, 0):
-                found, stops[one.read] = one.read(text, place)
-                if found is not None:
-                    return found
+        start = max(at, stops.get(one.read, 0))
+        if (start == at or (one.inside and start < end)) and one.opens.match(text, start):
+            found, stops[one.read] = one.read(text, start)
+            if found is not None:
+                return found
     return None
 
 

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 
 from foveate.core.text.sentences import unit_spans
-from foveate.core.text.shapes.shape import ReadResult, Shape, ShapeBuilder, line_end
+from foveate.core.text.shapes.shape import ReadResult, Shape, ShapeBuilder
 from foveate.core.types import Span
 
 LONGEST_RECORD = 4_000
@@ -85,18 +85,6 @@ def read_json(text: str, start: int) -> ReadResult:
         return ReadResult(None, max(at, start + 1))
     name = "json lines" if len(root.inner) > 1 and not is_list else "json"
     return ReadResult(Writer(text).shape(root, name), max(at, start + 1))
-
-
-def read_inline(text: str, start: int) -> ReadResult:
-    """JSON behind other words of its line, up to the end of a line."""
-    opening = INLINE.search(text, start)
-    if opening is None:
-        return ReadResult(None, start + 1)
-    shape, stop = read_json(text, opening.start())
-    if shape is None or shape.end - shape.start < SHORTEST:
-        return ReadResult(None, stop)
-    rest = text[shape.end : line_end(text, shape.end)].strip(" \t.;)`'\"")
-    return ReadResult(None if rest else shape, stop)
 
 
 def resume_json(text: str) -> Shape | None:

@@ -12,9 +12,8 @@ import re
 
 from foveate.core.text.shapes.json import SHORTEST, Node, Writer, has_record_list
 from foveate.core.text.shapes.rows import PAIR, Row, add_rows
-from foveate.core.text.shapes.shape import ReadResult, ShapeBuilder, torn_tag_end
+from foveate.core.text.shapes.shape import ReadResult, ShapeBuilder, line_end, torn_tag_end
 
-TABLE = re.compile(r"<(?:table|thead|tbody|tr)\b", re.IGNORECASE)
 XML = (
     r"[ \t]*+<(?:\?xml\b|(?!/?(?i:a|article|aside|b|body|br|button|code|dd|div|dl|dt|em|figure"
     r"|footer|form|h[1-6]|head|header|hr|html|i|iframe|img|input|label|li|link|main|meta|nav|ol|option|p"
@@ -23,6 +22,7 @@ XML = (
 )
 FEWEST_ROWS = 2
 
+_TABLE = re.compile(r"<(?:table|thead|tbody|tr)\b", re.IGNORECASE)
 _PART = re.compile(r"<(/?)(table|thead|tbody|tfoot|tr|th|td)\b[^<>]*+>?", re.IGNORECASE)
 _CELL = re.compile(r"<t[hd]\b[^<>]*+>?", re.IGNORECASE)
 _ROWSPAN = re.compile(r"<t[hd]\b[^<>]*?\browspan\s*+=\s*+[\"']?(\d{1,6})", re.IGNORECASE)
@@ -38,6 +38,16 @@ _TAG = re.compile(
 )
 _LEADING_TAG = re.compile(rf"\s*+{_TAG.pattern}", re.VERBOSE)
 _ENDS = {"?": "?>", "!--": "-->", "![CDATA[": "]]>", "!": ">"}
+
+
+def read_html_line(text: str, start: int) -> ReadResult:
+    """The first table that opens in the rest of the line."""
+    stop, end = start, line_end(text, start)
+    while opens := _TABLE.search(text, stop, end):
+        shape, stop = read_html_table(text, opens.start())
+        if shape is not None:
+            return ReadResult(shape, stop)
+    return ReadResult(None, max(stop, start + 1))
 
 
 def read_html_table(text: str, start: int) -> ReadResult:
