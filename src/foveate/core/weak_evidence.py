@@ -54,17 +54,10 @@ def why_weak(query: str, shown: Sequence[str]) -> str:
     """
     if not shown:  # what is empty says so itself
         return ""
-    texts = [_SEPARATORS.sub("", text).casefold() for text in shown]
-    names = long_identifiers(query)[:NAMED]
-    missing = [
-        name
-        for name in names
-        if not any(_SEPARATORS.sub("", name).casefold() in text for text in texts)
-    ]
-    if missing:
-        return f"nothing that is shown holds {', '.join(missing)}"
-    if names:
-        return ""
+    if names := long_identifiers(query)[:NAMED]:
+        texts = [*map(_without_separators, shown)]
+        missing = [n for n in names if not any(_without_separators(n) in text for text in texts)]
+        return f"nothing that is shown holds {', '.join(missing)}" if missing else ""
     asked = query_terms(query)
     words = {key: term for key, term in zip(keys(asked), asked, strict=True) if key not in FRAME}
     best = max([len(words.keys() & keys(document_terms(text))) for text in shown])
@@ -74,6 +67,10 @@ def why_weak(query: str, shown: Sequence[str]) -> str:
     if not best:
         return f"no document that is shown holds a word of the question: {named}"
     return f"no document that is shown holds more than {best} of the question's words: {named}"
+
+
+def _without_separators(text: str) -> str:
+    return _SEPARATORS.sub("", text).casefold()
 
 
 def shown_documents(blocks: Sequence[Block]) -> list[str]:

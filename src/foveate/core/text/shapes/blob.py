@@ -13,8 +13,9 @@ NAME = "blob"
 SHORTEST = 200
 """Characters: longer than any hash, key or signature that a text names."""
 _DIGITS = r"[A-Za-z0-9+/_-]"
-_RUN = re.compile(rf"{_DIGITS}{{48}}")
-"""What every blob has and hardly any other text; found in a fifth of the time."""
+_AS_DIGITS = bytes([b"- "[re.match(_DIGITS, chr(n)) is None] for n in range(256)])
+_RUN = b"-" * 48
+"""What every blob has and hardly any other text, of which each digit is written `-`."""
 _BLOB = re.compile(
     rf"""-----BEGIN\ (?P<pem>[A-Z0-9 ]{{1,40}})-----[^-]{{{SHORTEST},}}+-----END\ (?P=pem)-----
     | (?<!{_DIGITS})(?:data:[\w/+.-]{{1,60}}+;base64,)?
@@ -36,7 +37,7 @@ def find_blobs(text: str) -> list[Shape]:
     [(9, 'base64 characters')]
     """
     found: list[Shape] = []
-    for blob in _BLOB.finditer(text) if _RUN.search(text) else ():
+    for blob in _BLOB.finditer(text) if _has_run(text) else ():
         start, end = blob.start(), blob.start() + len(blob[0].rstrip())
         kind = "pem" if blob["pem"] else _kind(text[start : min(end, start + _LOOKED_AT)])
         if kind and end - start >= SHORTEST:
@@ -44,6 +45,10 @@ def find_blobs(text: str) -> list[Shape]:
             counted = Counted(f"{kind} {CHARACTERS}", (span,))
             found.append(Shape(NAME, *span, (span,), (0,), (counted,)))
     return found
+
+
+def _has_run(text: str) -> bool:
+    return _RUN in text.encode("latin-1", "replace").translate(_AS_DIGITS)
 
 
 def _kind(run: str) -> str:
