@@ -60,9 +60,11 @@ def why_weak(query: str, shown: Sequence[str]) -> str:
         return f"nothing that is shown holds {', '.join(missing)}" if missing else ""
     asked = query_terms(query)
     words = {key: term for key, term in zip(keys(asked), asked, strict=True) if key not in FRAME}
-    best = max([len(words.keys() & keys(document_terms(text))) for text in shown])
-    if best >= ENOUGH * len(words):
-        return ""
+    best = 0
+    for text in shown:
+        best = max(best, len(words.keys() & keys(document_terms(text))))
+        if best >= ENOUGH * len(words):
+            return ""
     named = ", ".join([*words.values()][:NAMED])
     if not best:
         return f"no document that is shown holds a word of the question: {named}"
