@@ -24,7 +24,6 @@ def test_a_url_says_where_the_tables_are(url, uri):
     place = parse_location(url)
     assert place.uri == uri
     assert place.table_uri() == f"{uri}/store.lance"
-    assert (place.local_path() is None) == ("://" in uri)
 
 
 @pytest.mark.parametrize(

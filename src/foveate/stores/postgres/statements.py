@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from blake3 import blake3
 
 from foveate.core.bounded_cache import BoundedCache
 from foveate.core.checks import is_encodable
 from foveate.core.errors import BadInput
+from foveate.stores.checksums import second_key
 from foveate.stores.rows import quote_columns
 from foveate.stores.sql.database import Database, Rows, Statement
 from foveate.stores.sql.postings import CACHE_BYTES
@@ -173,8 +173,7 @@ class StoreContext(Database):
     @property
     def lock_id(self) -> int:
         """The number of the advisory lock that writers of this schema take."""
-        digest = blake3(b"foveate:" + self.schema.encode()).digest(8)
-        return int.from_bytes(digest, "big", signed=True)
+        return second_key(f"foveate:{self.schema}")
 
 
 def is_storable(text: str) -> bool:
