@@ -10,13 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from foveate.core.bounded_cache import BoundedCache
 from foveate.core.checks import is_encodable
 from foveate.core.errors import BadInput
 from foveate.stores.checksums import second_key
 from foveate.stores.rows import quote_columns
 from foveate.stores.sql.database import Database, Rows, Statement
-from foveate.stores.sql.postings import CACHE_BYTES
 from foveate.stores.sql.tables import COLUMNS
 
 _SNAPSHOT = Statement("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
@@ -32,11 +30,6 @@ def _no_connection(*_: Statement) -> list[Rows]:
     raise AssertionError("a store runs statements on a connection; see StoreContext.on")
 
 
-def new_cache() -> BoundedCache[tuple[bytes, str], Any]:
-    """A cache of what searches read."""
-    return BoundedCache(CACHE_BYTES, largest=CACHE_BYTES)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreContext(Database):
     """What the functions of one store share; statements name schemas in full, for any search path.
@@ -47,10 +40,7 @@ class StoreContext(Database):
 
     schema: str
     extension: str = ""
-    dimensions: int = 0
-    embedder: str = ""
     wait: int = 10
-    cache: BoundedCache[tuple[bytes, str], Any] = field(default_factory=new_cache, compare=False)
     run: Callable[..., list[Rows]] = field(default=_no_connection, repr=False, compare=False)
 
     def on(self, connection: Any, *, snapshot: bool = False, alone: bool = False) -> StoreContext:

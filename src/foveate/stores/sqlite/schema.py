@@ -14,12 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from sqlite3 import Connection
-from typing import Any
 
-from foveate.core.bounded_cache import BoundedCache
 from foveate.core.errors import BadInput
 from foveate.stores import lazy
-from foveate.stores.sql.postings import CACHE_BYTES
 from foveate.stores.sql.tables import Facts, create_statements, load_facts
 from foveate.stores.sqlite.database import SqliteDatabase
 
@@ -76,14 +73,9 @@ def connect_existing(folder: Path, *, write: bool) -> Connection:
 
 def open_database(connection: Connection) -> SqliteDatabase:
     """The connection to a store, to be used with its facts."""
-    database = _database(connection)
+    database = SqliteDatabase(connection=connection)
     facts = load_facts(database)
     return replace(database, embedder=facts.embedder, dimensions=facts.dimensions)
-
-
-def _database(connection: Connection) -> SqliteDatabase:
-    cache = BoundedCache[tuple[bytes, str], Any](CACHE_BYTES, largest=CACHE_BYTES)
-    return SqliteDatabase(connection=connection, cache=cache)
 
 
 def _open_connection(name: str, folder: Path) -> Connection:
@@ -126,7 +118,7 @@ def _create_store(path: Path, embedder: str, dimensions: int) -> None:
             if _count_tables(connection):
                 return
             facts = Facts(version=VERSION, embedder=embedder, dimensions=dimensions)
-            database = _database(connection)
+            database = SqliteDatabase(connection=connection)
             database.run(*create_statements(database, facts))
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {VERSION}")
