@@ -104,7 +104,7 @@ class StoreContext(Database):
     def lock_statement(self) -> Statement:
         """Lock out other writers of this schema until the transaction ends, with a time limit."""
         query = "SELECT set_config('lock_timeout', %s, true), pg_advisory_xact_lock(%s)"
-        return Statement(query, [str(1_000 * self.wait), self.lock_id])
+        return Statement(query, [str(1_000 * self.wait), second_key(f"foveate:{self.schema}")])
 
     def insert(self, table: str, rows: Sequence[Sequence[Any]], end: str = "") -> Statement:
         """All rows in one statement."""
@@ -159,11 +159,6 @@ class StoreContext(Database):
     def table(self, name: str) -> str:
         """A table's name as a value, for `to_regclass` and the like."""
         return f"{quote_identifier(self.schema).replace('%%', '%')}.{name}"
-
-    @property
-    def lock_id(self) -> int:
-        """The number of the advisory lock that writers of this schema take."""
-        return second_key(f"foveate:{self.schema}")
 
 
 def is_storable(text: str) -> bool:
