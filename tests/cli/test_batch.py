@@ -13,7 +13,9 @@ import pytest
 
 import fleet_tasks
 from command_line import CHUNKS, QUERY, jsonl, on_terminal
-from foveate.batch.requests import answer_lines
+from foveate.batch.engines.engine import SequentialEngine
+from foveate.batch.requests import answer_line
+from foveate.batch.run import answer_requests
 from source_tree import PACKAGE
 
 REQUESTS = [
@@ -123,7 +125,7 @@ BAD = [
 @pytest.mark.parametrize(("request_", "kind", "said"), BAD, ids=[str(b[0]["id"]) for b in BAD])
 def test_a_refused_request_is_a_line_that_says_why(request_, kind, said):
     """F2, X1, X2: a request that is refused gives its id, the error's class and its message."""
-    found = next(answer_lines([json.dumps(request_).encode()]))
+    found = answer_line(json.dumps(request_).encode(), 1)
 
     assert list(found) == ["id", "error"]
     assert found["id"] == request_["id"]
@@ -147,7 +149,7 @@ def test_a_line_that_is_no_request_is_named_by_its_number(line, said):
     """F2, X2: without an id to name, the error has id null and says the line; the rest go on."""
     good = json.dumps(REQUESTS[0]).encode()
 
-    found = list(answer_lines([good, line, good]))
+    found = [answer_line(one, number) for number, one in enumerate((good, line, good), 1)]
 
     assert [answer["id"] for answer in found] == ["a", None, "a"]
     assert found[1]["error"]["type"] == "BadInput"
@@ -278,15 +280,14 @@ def test_requests_are_streamed():
     read: list[int] = []
 
     def lines():
-        for number in range(1_000):
+        for number in range(9):
             read.append(number)
             yield json.dumps(REQUESTS[0]).encode()
 
-    stream = answer_lines(lines())
-    next(stream)
-    next(stream)
+    ahead: list[int] = []
+    answer_requests(lines(), SequentialEngine(), lambda _: ahead.append(len(read)))
 
-    assert read == [0, 1]
+    assert ahead == [*range(2, 10), 9]
 
 
 def test_the_same_bytes_whatever_the_hash_seed_and_the_order_of_the_chunks(tmp_path):

@@ -19,6 +19,7 @@ from foveate.core.request import Inputs
 from foveate.core.spec import recipe_from_dict
 from foveate.core.types import Candidate, Chunk
 from foveate.core.zones import Budget
+from foveate.stores.caches import open_cache
 from foveate.stores.postgres.connect import parse_url
 from foveate.testing.fakes import WordTokenizer
 
@@ -46,6 +47,8 @@ def _use_option(name: str) -> object:
     stage, _, option = name.partition(".")
     if stage == "postgresql":
         return parse_url(f"postgresql://host/base?{option}=1")
+    if stage == "redis":
+        return open_cache(f"redis://host/0?{option}=1")
     if stage in ("budget", "recipe"):
         more = {"budget": {option: 1}} if stage == "budget" else {option: 1}
         record = {"name": "m", "format": "numbered", "stages": ["pack"], **more}

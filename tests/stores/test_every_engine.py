@@ -49,6 +49,40 @@ def test_a_store_keeps_its_embedder(new_url: Callable[[], str]):
             open_store(url, embedder_name=name, dimensions=dimensions)
 
 
+VERSIONED = {"lance": "lance.tables", "postgresql": "postgres.schema", "sqlite": "sqlite.schema"}
+
+
+@pytest.mark.parametrize(
+    ("newer", "said"), [(1, "index .* into a new (folder|place|schema)"), (-1, "update foveate")]
+)
+def test_a_store_of_another_version_is_refused_and_left_alone(
+    new_url: Callable[[], str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    newer: int,
+    said: str,
+):
+    """T1, X1, X2: reading, writing and the check say both numbers and what to do."""
+    url = new_url()
+    with closing(opened(url)) as store:
+        corpus(count=1)[0].put(store)
+        figures = store.stats(principals=())
+    files = {path: path.read_bytes() for path in tmp_path.rglob("store.db")}
+    known = figures.schema + newer
+    with monkeypatch.context() as patch:
+        patch.setattr(f"foveate.stores.{VERSIONED[url.partition(':')[0]]}.VERSION", known)
+        for attempt in (
+            lambda: open_store(url),
+            lambda: open_store(url, create=False),
+            lambda: maintenance.check(url),
+        ):
+            with pytest.raises(BadInput, match=f"has schema {figures.schema}, .*{known}; {said}"):
+                attempt()
+    assert all(path.read_bytes() == data for path, data in files.items())
+    with closing(open_store(url, create=False)) as store:
+        assert store.stats(principals=()) == figures
+
+
 MAKE = "import sys; from store_urls import opened; print(opened(sys.argv[1]).state_root())"
 
 
@@ -181,6 +215,7 @@ def test_a_batch_is_one_transaction(new_url: Callable[[], str]):
                 entries[4].put(store)
                 store.delete(entries[0].document.id)
                 store.search("granite", EMBEDDER.embed(["granite"])[0])
+                entries[6].put(store)
                 raise KeyError
 
         with pytest.raises(KeyError):
@@ -192,6 +227,7 @@ def test_a_batch_is_one_transaction(new_url: Callable[[], str]):
                 store.put(entries[0].document, entries[1].chunks, None)
             with pytest.raises(KeyError):
                 undone()
+            change_entry(entries[4]).put(store)
             fill(store, entries[4:])
             assert store.delete(entries[5].document.id)
             assert not store.delete(entries[5].document.id)

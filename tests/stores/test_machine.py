@@ -22,6 +22,7 @@ from foveate.stores.rows import terms_to_index
 from foveate.stores.sqlite.backup import backup
 from foveate.stores.sqlite.check import check
 from foveate.testing.store_corpus import EMBEDDER, PRINCIPALS, CorpusEntry, change_entry, corpus
+from paper_bm25 import paper_bm25
 from store_urls import opened
 
 ENTRIES = corpus(5, 9)
@@ -49,23 +50,10 @@ def cosine(a: list[int], b: list[int]) -> float:
 
 
 def bm25(chunks: list[Chunk], query: str) -> dict[str, float]:
-    """Chunk id → score, as the paper writes it, where it is not zero."""
-    rows = {chunk.id: {"text": chunk.text, "metadata": chunk.metadata} for chunk in chunks}
-    texts = {name: terms_to_index(row) for name, row in rows.items()}
-    words = sum(map(len, texts.values()))
-    frequency = {t: sum(t in text for text in texts.values()) for t in query_terms(query)}
-    # Among fewer than 200 rows, a word in most of them counts, too.
-    rare = len(texts) >= 200 and any(0 < 2 * n <= len(texts) for n in frequency.values())
-    scores = dict[str, float]()
-    for name, text in texts.items():
-        for term, n in frequency.items():
-            count = text.count(term)
-            if not count or (rare and 2 * n > len(texts)):
-                continue
-            idf = math.log(1 + (len(texts) - n + 0.5) / (n + 0.5))
-            norm = 1.2 * (0.25 + 0.75 * len(text) * len(texts) / words)
-            scores[name] = scores.get(name, 0.0) + idf * count * 2.2 / (count + norm)
-    return scores
+    """Chunk id → score, where it is not zero."""
+    texts = [terms_to_index({"text": one.text, "metadata": one.metadata}) for one in chunks]
+    scores = paper_bm25(texts, query_terms(query))
+    return {one.id: score for one, score in zip(chunks, scores, strict=True) if score}
 
 
 def expected(chunks: list[Chunk], query: str) -> list[tuple[str, float]]:

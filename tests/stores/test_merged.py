@@ -7,6 +7,7 @@ from threading import Event
 
 import pytest
 
+from foveate.core.errors import BadOption
 from foveate.stores import open_store
 from foveate.stores.sql import postings
 from foveate.testing.store_corpus import change_entry, corpus, fill
@@ -64,6 +65,46 @@ def test_merged_postings_lose_and_gain_documents(
         store.compact()
         assert row_count(store) == 0
         assert store.check().findings == ()
+
+
+@SQL
+def test_compacting_gives_room_back_and_changes_no_answer(new_url: Callable[[], str]):
+    """T5, D3, B7, X5: readers and counts of what is gone go; answers, root and used counts stay."""
+    with closing(fill(opened(new_url()), ENTRIES)) as store, closing(opened(new_url())) as plain:
+        for entry in ENTRIES:
+            if entry.document.id != "d04":
+                assert store.delete(entry.document.id)
+        ENTRIES[4].put(plain)
+        expected, before = answers(store), store.stats().bytes
+        store.remember("f", {"unknown": 1})
+
+        store.compact()
+
+        after = store.stats().bytes
+        if "free" in after:  # a server's tables keep what few rows have no use for
+            assert sum(after.values()) < sum(before.values())
+            assert after["free"] == 0
+        assert answers(store) == expected == answers(plain)
+        kept, gone = (ENTRIES[n].chunks[0].content_hash for n in (4, 7))
+        assert store.counts("f1", [kept, gone]) == {kept: 7}
+        assert store.counts("f", ["unknown"]) == {}
+        with store._read_transaction() as database:
+            assert database.rows("SELECT principals FROM {s}.audiences") == [("[]",)]
+            assert database.rows("SELECT count(*) FROM {s}.members") == [(0,)]
+        fill(store, ENTRIES)
+        fill(plain, ENTRIES)
+        assert answers(store) == answers(plain)
+        assert store.check().findings == ()
+
+
+def test_a_batch_is_not_compacted(new_schema: Callable[[], str]):
+    """X1: VACUUM runs outside of any transaction, and the error says so."""
+    with (
+        closing(open_store(new_schema())) as store,
+        store.batch(),
+        pytest.raises(BadOption, match="not inside a batch"),
+    ):
+        store.compact()
 
 
 def test_who_searches_while_postings_are_merged_sees_no_change(new_schema: Callable[[], str]):

@@ -11,7 +11,6 @@ import pytest
 import foveate
 from foveate.core.errors import BadInput, BadOption, ExternalError, UnknownName
 from foveate.stores import open_store
-from foveate.stores.sql.tables import load_facts
 from foveate.stores.sqlite import schema
 from foveate.testing.store_corpus import EMBEDDER, corpus
 
@@ -71,7 +70,7 @@ def test_a_journal_of_a_store_at_work_is_no_creation_that_was_broken_off(tmp_pat
         other.execute("CREATE TABLE more (value)")
         assert (tmp_path / "store.db-journal").exists()
         with closing(schema.connect_existing(tmp_path, write=False)) as connection:
-            assert load_facts(schema.open_database(connection)).dimensions == 0
+            assert schema.open_database(connection).dimensions == 0
 
 
 BROKEN_OFF = """

@@ -68,29 +68,6 @@ def test_a_search_inside_a_batch_sees_what_was_put(tmp_path: Path, plain: Sqlite
         assert check(store.folder).findings == ()
 
 
-def test_what_is_undone_inside_a_batch_leaves_no_words(tmp_path: Path):
-    """T5: refused documents, documents put twice or deleted, and inner batches that fail."""
-    with closing(opened(tmp_path / "store")) as store, closing(opened(tmp_path / "b")) as plain:
-        with store.batch():
-            ENTRIES[0].put(store)
-            with pytest.raises(BadInput):
-                store.put(ENTRIES[1].document, ENTRIES[0].chunks, None)
-            with suppress(KeyError), store.batch():
-                ENTRIES[2].put(store)
-                answers(store)
-                ENTRIES[3].put(store)
-                raise KeyError
-            change_entry(ENTRIES[0]).put(store)
-            ENTRIES[4].put(store)
-            store.delete(ENTRIES[4].document.id)
-            ENTRIES[5].put(store)
-        for entry in (change_entry(ENTRIES[0]), ENTRIES[5]):
-            entry.put(plain)
-        assert answers(store) == answers(plain)
-        assert store.state_root() == plain.state_root()
-        assert check(store.folder).findings == ()
-
-
 def test_a_large_batch_is_written_in_parts(tmp_path: Path, plain: SqliteStore, monkeypatch):
     """T5, X2: memory is bounded; an error at the end still undoes all of it."""
     monkeypatch.setattr("foveate.stores.sql.postings.MAX_PENDING_TERMS", 50)

@@ -54,19 +54,6 @@ def test_cosines_are_integer_cosines(rows: np.ndarray, query: np.ndarray, positi
         assert actual == (dot / math.sqrt(squares) if squares else 0.0)
 
 
-@pytest.mark.parametrize("dimensions", [1, 256, 1040, 1041, 3072])
-def test_dot_products_are_exact_at_every_width(dimensions: int):
-    """D1: the largest sums that can occur come out as whole numbers, none rounded."""
-    row = np.full(dimensions, 127, dtype=np.int8)
-    row[::2] = 126
-    rows = np.stack([row, -row, np.roll(row, 1)])
-    query = np.full(dimensions, 127, dtype=np.int8)
-    found = cosines(scan_of(rows), query, np.arange(3))
-    exact = [sum(int(a) * 127 for a in r) for r in rows.tolist()]
-    lengths = [(sum(a * a for a in r) * 127 * 127 * dimensions) ** 0.5 for r in rows.tolist()]
-    assert found.tolist() == [dot / length for dot, length in zip(exact, lengths, strict=True)]
-
-
 def test_a_row_has_the_same_cosine_in_any_batch():
     """D1: blocks, subsets and neighbours change no bit."""
     rows = np.random.default_rng(0).integers(-127, 128, (9001, 64)).astype(np.int8)
@@ -104,9 +91,9 @@ def test_vectors_that_do_not_fit_are_refused(vectors: np.ndarray, message: str):
         quantise(vectors, rows=2, dimensions=4)
 
 
-@pytest.mark.parametrize("dimensions", [3, 256, 1040, 1500])
+@pytest.mark.parametrize("dimensions", [1, 3, 256, 1040, 1041, 3072])
 def test_both_kernels_give_the_same_whole_numbers(dimensions: int):
-    """D1: with and without the faster package, to the bit, extremes and odd widths included."""
+    """D1: with and without the faster package, the largest sums and odd widths included."""
     random = np.random.default_rng(dimensions)
     rows = random.integers(-127, 128, (5000, dimensions)).astype(np.int8)
     rows[0], rows[1] = 127, -127

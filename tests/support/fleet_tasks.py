@@ -7,12 +7,27 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+from foveate.batch.engines.engine import Engine
 from foveate.core.types import Step
 
 
 def double(number: int) -> int:
     """Twice as much."""
     return 2 * number
+
+
+def check_order_and_bound(engine: Engine, ahead: int) -> None:
+    """Results come in the order of the values, of which so many are taken for the first of them."""
+    taken: list[int] = []
+
+    def values() -> Iterator[int]:
+        for number in range(30):
+            taken.append(number)
+            yield number
+
+    results = engine.map_values(double, values())
+    assert (next(results), len(taken)) == ((0, 0), ahead)
+    assert list(results) == [(number, 2 * number) for number in range(1, 30)]
 
 
 def where(number: int) -> tuple[int, str]:

@@ -30,13 +30,6 @@ TEXT_KEYS = ("query", "recipe", "tokenizer", "model", "format", "order")
 BatchAnswer = dict[str, Any]
 
 
-def answer_lines(lines: Iterable[bytes]) -> Iterator[BatchAnswer]:
-    """One answer a line, as they come; blank lines are passed over."""
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            yield answer_line(line, number)
-
-
 def answer_line(line: bytes, number: int) -> BatchAnswer:
     """The answer to one line, or `{"id", "error": {"type", "message"}}`; never raises.
 

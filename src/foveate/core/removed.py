@@ -38,6 +38,7 @@ REMOVED: Final[Mapping[str, str]] = {
     "keyword pace": "leave it out; the first turn fills half of the document zone",
     "option postgresql.exact": "leave it out; every vector is compared, in about a second for a "
     "million chunks",
+    "option redis.hours": "leave it out; an entry is forgotten a day after it was written",
     "setting audit": "set log_audit, and keep the lines of the logger foveate.audit",
     "setting audit_sync": "set log_audit, and keep the lines of the logger foveate.audit",
     "setting header_seconds": "set client_header_timeout of a proxy in front, as deploy/nginx.conf",

@@ -34,20 +34,28 @@ class CompactionOptions:
     on_compact: Callable[[Compacted], None] | None = field(default=None, repr=False)
 
 
+def _message_from_mapping(item: Any, place: int) -> Mapping[str, Any]:
+    """A message as it is; one that is a model of a client's package as a mapping."""
+    dump = getattr(item, "model_dump", None)
+    found: Mapping[str, Any] = dump(mode="json", exclude_none=True) if dump is not None else item
+    return found
+
+
 def compact_items(
     options: CompactionOptions,
     items: Iterable[Item],
     *,
     form: str,
-    read: Callable[[Item, int], Mapping[str, Any]],
-    write: Callable[[Item | None, Mapping[str, Any]], Item],
+    read: Callable[[Item, int], Mapping[str, Any]] = _message_from_mapping,
+    write: Callable[[Item | None, Mapping[str, Any]], Item] = lambda _, message: message,
     beside: Iterable[Mapping[str, Any]] = (),
     pinned: Sequence[int] = (),
 ) -> list[Item]:
     """The items that fit; those that stay unchanged are the objects that came.
 
     `read`: an item and its place as a message of `form`. `write`: an item with the text of a
-    changed message; the ledger and what takes a turn have no item. `beside`: what is sent beside
+    changed message; the ledger and what takes a turn have no item. Without them the items are
+    mappings, or models of a client's package. `beside`: what is sent beside
     the list within the same budget, such as tools and instructions. Raises as `foveate.compact`.
     """
     known = list(items)
@@ -74,19 +82,12 @@ def compact_items(
     ]
 
 
-def message_from_mapping(item: Any, place: int) -> Mapping[str, Any]:
-    """A message as it is; one that is a model of a client's package as a mapping."""
-    dump = getattr(item, "model_dump", None)
-    found: Mapping[str, Any] = dump(mode="json", exclude_none=True) if dump is not None else item
-    return found
-
-
-def mapping_from_message(item: Any, message: Mapping[str, Any]) -> Any:
-    """The message, where a list holds mappings."""
-    return message
-
-
 def chat_call(call_id: str, name: str, arguments: str) -> dict[str, Any]:
     """A call of a tool as OpenAI's chat has it."""
     function = {"name": name, "arguments": arguments}
     return {"id": call_id, "type": "function", "function": function}
+
+
+def tool_schema(name: str, description: str | None, parameters: Any) -> dict[str, Any]:
+    """A tool as it is counted, whatever a framework calls its parts."""
+    return {"name": name, "description": description, "parameters": parameters}

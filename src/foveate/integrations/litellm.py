@@ -9,12 +9,7 @@ from typing import Any
 
 from litellm.integrations.custom_logger import CustomLogger
 
-from foveate.integrations.compaction import (
-    CompactionOptions,
-    compact_items,
-    mapping_from_message,
-    message_from_mapping,
-)
+from foveate.integrations.compaction import CompactionOptions, compact_items
 from foveate.integrations.known_options import refuse_unknown_options
 
 _LISTS = {
@@ -60,11 +55,4 @@ class FoveateCompaction(CompactionOptions, CustomLogger):  # type: ignore[misc]
     def _fit(
         self, messages: Iterable[Any], form: str, beside: Iterable[Mapping[str, Any]]
     ) -> list[Any]:
-        return compact_items(
-            self,
-            messages,
-            form=form,
-            read=message_from_mapping,
-            write=mapping_from_message,
-            beside=beside,
-        )
+        return compact_items(self, messages, form=form, beside=beside)

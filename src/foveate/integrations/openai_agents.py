@@ -5,12 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from foveate.integrations.compaction import (
-    CompactionOptions,
-    compact_items,
-    mapping_from_message,
-    message_from_mapping,
-)
+from foveate.integrations.compaction import CompactionOptions, compact_items, tool_schema
 from foveate.integrations.known_options import refuse_unknown_options
 
 
@@ -29,31 +24,15 @@ class FoveateCompaction(CompactionOptions):
         from agents import Handoff, handoff
 
         beside = [
-            {
-                "name": tool.name,
-                "description": tool.description,
-                "parameters": tool.params_json_schema,
-            }
+            tool_schema(tool.name, tool.description, tool.params_json_schema)
             for tool in data.agent.tools
             if hasattr(tool, "params_json_schema")
         ]
         for target in data.agent.handoffs:
             known = target if isinstance(target, Handoff) else handoff(target)
-            beside.append(
-                {
-                    "name": known.tool_name,
-                    "description": known.tool_description,
-                    "parameters": known.input_json_schema,
-                }
-            )
+            name, schema = known.tool_name, known.input_json_schema
+            beside.append(tool_schema(name, known.tool_description, schema))
         if data.model_data.instructions:
             beside.append({"instructions": data.model_data.instructions})
-        items = compact_items(
-            self,
-            data.model_data.input,
-            form="responses",
-            read=message_from_mapping,
-            write=mapping_from_message,
-            beside=beside,
-        )
+        items = compact_items(self, data.model_data.input, form="responses", beside=beside)
         return replace(data.model_data, input=items)

@@ -98,7 +98,7 @@ def from_documents(
     `foveate.assemble` raises.
     """
     own = call_assembler(options, principals, observers)
-    return fit_result(own, query, own.run(query, documents), gap)
+    return fit_pieces(own.run(query, documents), own.resolve(query).tokenizer, gap)
 
 
 def check_unused(options: AssembleOptions) -> None:
@@ -128,13 +128,6 @@ def call_assembler(
         options=assembler.options.changed(keywords),
         observers=combine_observers(assembler.observers, observers),
     )
-
-
-def fit_result(
-    assembler: Assembler, query: str, result: AssemblyResult, gap: str
-) -> AssemblyResult:
-    """The result in less room, until its pieces with `gap` between them keep the budget too."""
-    return fit_pieces(result, assembler.resolve(query).tokenizer, gap)
 
 
 def budget_to_json(budget: Any) -> Any:

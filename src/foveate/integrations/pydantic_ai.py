@@ -26,7 +26,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_core import to_json
 
-from foveate.integrations.compaction import CompactionOptions, chat_call, compact_items
+from foveate.integrations.compaction import CompactionOptions, chat_call, compact_items, tool_schema
 from foveate.integrations.known_options import refuse_unknown_options
 
 
@@ -44,11 +44,7 @@ class FoveateCompaction(CompactionOptions, AbstractCapability[Any]):  # type: ig
         """The request with the messages that fit; raises as `foveate.compact` does."""
         asked = request_context.model_request_parameters
         beside: list[Mapping[str, Any]] = [
-            {
-                "name": tool.name,
-                "description": tool.description,
-                "parameters": tool.parameters_json_schema,
-            }
+            tool_schema(tool.name, tool.description, tool.parameters_json_schema)
             for tool in (*asked.function_tools, *asked.output_tools)
         ]
         beside += [{"instructions": part.content} for part in asked.instruction_parts or ()]

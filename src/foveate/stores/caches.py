@@ -7,10 +7,11 @@ from collections import Counter
 from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl
 
 from foveate.core.bounded_cache import BoundedCache
 from foveate.core.errors import BadOption, MissingExtra, UnknownName
+from foveate.core.removed import advice
 from foveate.ports import Cache, CacheStats
 
 if TYPE_CHECKING:
@@ -78,31 +79,38 @@ class MemoryCache(_CountedCache):
 
 
 PREFIX = "foveate:context:"
+DAY_SECONDS = 86_400
 TIMEOUT_SECONDS = 0.5  # seconds; a cache that answers later than that costs more than it saves
 
 
 class RedisCache(_CountedCache):
-    """Entries under `foveate:context:KEY`, forgotten after `hours`; their bytes are not known."""
+    """Entries under `foveate:context:KEY`, forgotten after a day; their bytes are not known."""
 
-    def __init__(self, url: str, hours: int) -> None:
+    def __init__(self, url: str) -> None:
         super().__init__()
         try:
             from redis import Redis, RedisError
         except ImportError:
             raise MissingExtra("redis", "redis") from None
         self._failures = (RedisError,)
-        self._seconds = hours * 3600
         try:
             self._server: Redis = Redis.from_url(
                 url, socket_timeout=TIMEOUT_SECONDS, socket_connect_timeout=TIMEOUT_SECONDS
             )
-        except ValueError as error:
-            raise BadOption(f"cache: the Redis URL cannot be used: {error}") from None
+            pool = self._server.connection_pool
+            pool.connection_class(**pool.connection_kwargs)  # refuses what it does not know
+        except (TypeError, ValueError):
+            # Their messages repeat what they do not know, which may be a part of a password.
+            raise BadOption(
+                "cache: the Redis URL cannot be used; write SCHEME://HOST:PORT/DATABASE, behind a "
+                "question mark the options of redis-py's connections alone, and percent-encode "
+                "what is special in a name or a password"
+            ) from None
 
     def put(self, key: str, value: bytes) -> None:
-        """Keep it for some hours, where the server can."""
+        """Keep it for a day, where the server can."""
         try:
-            self._server.set(PREFIX + key, value, ex=self._seconds)
+            self._server.set(PREFIX + key, value, ex=DAY_SECONDS)
         except self._failures:
             self._count("errors")
 
@@ -119,7 +127,6 @@ SCHEMES = ("memory", "redis", "rediss", "unix")
 """Schemes of caches."""
 
 DEFAULT_MEGABYTES = 64
-DEFAULT_HOURS = 24
 
 
 def open_cache(url: str = "memory:") -> Cache:
@@ -127,7 +134,7 @@ def open_cache(url: str = "memory:") -> Cache:
 
     `memory:` keeps the most recently used in this process, up to 64 MB; `memory:256` up to 256.
     `redis://HOST:PORT/0`, `rediss://…` and `unix:///path/to.sock?db=0` share a Redis between
-    replicas; each entry is forgotten 24 hours after it was written, or after `?hours=N`.
+    replicas; each entry is forgotten 24 hours after it was written.
 
     >>> open_cache("memory:8").stats().entries
     0
@@ -138,22 +145,12 @@ def open_cache(url: str = "memory:") -> Cache:
     if scheme not in SCHEMES:
         raise UnknownName("cache", f"{scheme}:", [f"{name}:" for name in SCHEMES])
     if scheme == "memory":
-        return MemoryCache(
-            _parse_positive(rest or str(DEFAULT_MEGABYTES), url, "a number of megabytes")
-        )
+        if rest and not (rest.isascii() and rest.isdigit() and int(rest) >= 1):
+            raise BadOption(f"cache memory: {rest!r} is not a number of megabytes; give 1 or more")
+        return MemoryCache(int(rest or DEFAULT_MEGABYTES))
     if not colon:
         example = "/path/to.sock?db=0" if scheme == "unix" else "HOST:PORT/0"
         raise BadOption(f"cache {scheme!r} has no address; give {scheme}://{example}")
-    place, _, query = url.partition("?")
-    options = parse_qsl(query, keep_blank_values=True)
-    hours = [value for name, value in options if name == "hours"] or [str(DEFAULT_HOURS)]
-    others = urlencode([option for option in options if option[0] != "hours"])
-    life = _parse_positive(hours[-1], url, "a number of hours, hours=N")
-    return RedisCache(f"{place}?{others}" if others else place, life)
-
-
-def _parse_positive(text: str, url: str, wanted: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        scheme = url.partition(":")[0]  # the rest may hold a password
-        raise BadOption(f"cache {scheme}: {text!r} is not {wanted}; give 1 or more")
-    return int(text)
+    if "hours" in dict(parse_qsl(url.partition("?")[2], keep_blank_values=True)):
+        raise BadOption(f"cache {scheme}: {advice('option', 'redis.hours')}")
+    return RedisCache(url)

@@ -20,7 +20,6 @@ from foveate.stores.int8 import unit_vectors
 
 Rows: TypeAlias = list[dict[str, Any]]
 
-_NO_TEXT = zlib.compress(b"")
 DOCUMENT_FIELDS = (
     *("document_id", "source", "title", "summary", "modified_at", "principals", "metadata"),
     *("content_hash", "text_hash"),
@@ -199,12 +198,12 @@ def pack_text(text: str) -> bytes:
     return zlib.compress(text.encode(), 1)
 
 
-def document_from_row(row: Mapping[str, Any]) -> Document:
-    """A stored document, its text unpacked."""
+def document_from_row(row: Mapping[str, Any], text: str = "") -> Document:
+    """A stored document; its text is empty where it was not asked for."""
     return Document(
         id=row["document_id"],
         source=row["source"],
-        text=zlib.decompress(row["text"]).decode(),
+        text=text,
         title=row["title"],
         summary=row["summary"],
         modified_at=datetime.fromisoformat(row["modified_at"]) if row["modified_at"] else None,
@@ -217,17 +216,12 @@ def document_from_row(row: Mapping[str, Any]) -> Document:
 def with_text(row: Mapping[str, Any], packed: bytes) -> Document:
     """A stored document with its packed text; raises where that is not the one of its hash."""
     try:
-        found = document_from_row({**row, "text": packed})
+        text = zlib.decompress(packed).decode()
     except (zlib.error, UnicodeDecodeError):
-        found = None
-    if found is None or content_hash(found.text) != row["text_hash"]:
+        text = None
+    if text is None or content_hash(text) != row["text_hash"]:
         raise damage("a document is not as it was written")
-    return found
-
-
-def textless_document_from_row(row: Mapping[str, Any]) -> Document:
-    """A stored document whose text was not asked for; it is empty here."""
-    return document_from_row({**row, "text": _NO_TEXT})
+    return document_from_row(row, text)
 
 
 def quote_columns(names: Iterable[str]) -> str:

@@ -29,38 +29,14 @@ def importable(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, folders)))
 
 
-def test_here_is_one_after_the_other():
-    """F2: a result is there before the next value is taken."""
-    taken: list[int] = []
-
-    def values():
-        for number in range(9):
-            taken.append(number)
-            yield number
-
-    results = SequentialEngine().map_values(fleet_tasks.double, values())
-
-    assert [next(results), next(results)] == [(0, 0), (1, 2)]
-    assert taken == [0, 1]
-
-
-def test_a_pool_keeps_order_and_a_bound():
+@pytest.mark.parametrize(
+    ("engine", "ahead"),
+    [(SequentialEngine(), 1), (ProcessPoolEngine(2), TASKS_PER_WORKER * 2)],
+    ids=["here", "pool"],
+)
+def test_an_engine_keeps_order_and_a_bound(engine, ahead):
     """F2, D1: the order is that of the values, and only so many are taken ahead."""
-    taken: list[int] = []
-
-    def values():
-        for number in range(20):
-            taken.append(number)
-            yield number
-
-    results = ProcessPoolEngine(2).map_values(fleet_tasks.double, values())
-    first = next(results)
-    ahead = len(taken)
-    rest = list(results)
-
-    assert first == (0, 0)
-    assert ahead == TASKS_PER_WORKER * 2
-    assert rest == [(number, 2 * number) for number in range(1, 20)]
+    fleet_tasks.check_order_and_bound(engine, ahead)
 
 
 def test_a_dead_process_of_a_pool_is_replaced(tmp_path):

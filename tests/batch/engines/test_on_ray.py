@@ -79,20 +79,7 @@ def python(code: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
 
 def test_results_come_in_order_and_values_are_taken_as_needed(ray):
     """F2, D1: as many values are under way as the workers can use, whatever their number."""
-    taken: list[int] = []
-
-    def values():
-        for number in range(30):
-            taken.append(number)
-            yield number
-
-    results = ray.map_values(fleet_tasks.double, values())
-    first = next(results)
-    ahead = len(taken)
-
-    assert first == (0, 0)
-    assert ahead == TASKS_PER_WORKER * 2
-    assert list(results) == [(number, 2 * number) for number in range(1, 30)]
+    fleet_tasks.check_order_and_bound(ray, TASKS_PER_WORKER * 2)
 
 
 def test_workers_stand_where_the_caller_stands(ray, folder):

@@ -6,7 +6,6 @@ from contextlib import closing
 import psycopg
 import pytest
 
-from foveate.core.errors import BadOption
 from foveate.testing.store_corpus import corpus, fill
 from store_urls import opened
 
@@ -40,28 +39,3 @@ def test_every_kind_of_damage_is_found(new_schema: Callable[[], str], postgres, 
         with psycopg.connect(postgres, autocommit=True) as connection:
             connection.execute(damage.format(s=url.rpartition("schema=")[2]))
         assert part in {finding.part for finding in store.check().findings}
-
-
-def test_compacting_forgets_what_nothing_uses(new_schema: Callable[[], str], postgres):
-    """T5: readers and counts of what is gone go; answers and roots stay."""
-    url = new_schema()
-    entries = corpus(count=8)
-    with closing(fill(opened(url), entries)) as store:
-        for entry in entries:
-            if entry.document.id != "d04":
-                store.delete(entry.document.id)
-        root = store.state_root()
-        found = store.search("granite", None)
-        store.compact()
-        assert (store.state_root(), store.search("granite", None)) == (root, found)
-        assert store.counts("f1", [entries[7].chunks[0].content_hash]) == {}
-        assert store.counts("f1", [c.content_hash for c in entries[4].chunks])
-        with psycopg.connect(postgres) as connection:
-            s = url.rpartition("schema=")[2]
-            query = (
-                f"SELECT (SELECT count(*) FROM {s}.audiences), (SELECT count(*) FROM {s}.members)"
-            )
-            assert connection.execute(query).fetchone() == (1, 0)
-        assert store.check().findings == ()
-        with store.batch(), pytest.raises(BadOption, match="not inside a batch"):
-            store.compact()

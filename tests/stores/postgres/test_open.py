@@ -10,7 +10,6 @@ from foveate.core.errors import BadInput, ExternalError
 from foveate.core.types import Chunk
 from foveate.ports import Document
 from foveate.stores import open_store
-from foveate.stores.postgres import schema
 from foveate.testing.store_corpus import EMBEDDER, corpus
 from store_urls import opened
 
@@ -100,19 +99,3 @@ def test_a_reader_needs_to_read_and_no_more(new_schema: Callable[[], str], admin
         assert store.state_root() == root
     admin.execute("DROP OWNED BY reader")
     admin.execute("DROP ROLE reader")
-
-
-def test_a_schema_of_another_version_is_refused(new_schema, monkeypatch):
-    """T1, X1: with what to do."""
-    url = new_schema()
-    with closing(opened(url)):
-        said = (
-            rf"schema {schema.VERSION}, .* reads {schema.VERSION + 1}; index .* into a new schema"
-        )
-        monkeypatch.setattr(schema, "VERSION", schema.VERSION + 1)
-        for create in (True, False):
-            with pytest.raises(BadInput, match=said):
-                open_store(url, create=create)
-        monkeypatch.setattr(schema, "VERSION", 1)
-        with pytest.raises(BadInput, match="reads 1; update foveate"):
-            open_store(url)

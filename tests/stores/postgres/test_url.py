@@ -19,12 +19,6 @@ def test_ours_and_theirs_are_told_apart():
     assert not {"schema", "pool", "wait"} & set(told)
 
 
-def test_a_parameter_that_is_gone_says_what_to_do():
-    """X1, P2: `exact` chose an approximate index, which is no longer there."""
-    with pytest.raises(BadOption, match=r"postgresql.exact' was removed: leave it out"):
-        parse_url("postgresql://u@h/db?exact=9")
-
-
 def test_a_password_is_one_in_capitals_too():
     """T1, X1: the names of secrets are known however they are written, and handed on by libpq's."""
     where = parse_url("postgresql://u@h/db?PassWord=s3cret&scram_client_key=k")

@@ -15,7 +15,7 @@ import socket
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, chdir, contextmanager
+from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +53,11 @@ def open_ray(workers: int | None = None, address: str | None = None) -> Iterator
         shutil.rmtree(home, ignore_errors=True)
 
 
+_JOINING = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
+"""Whether other machines may join; else loopback."""
 _RAY_ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # whether other machines may join; else loopback
+    _JOINING: "0",
     "RAY_enable_metrics_collection": "0",
     "RAY_task_oom_retries": str(RETRIES),
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
@@ -83,11 +85,7 @@ def _import_ray() -> Any:
 def _start_local_cluster(ray: Any, workers: int, home: Path) -> None:
     """A cluster of this machine alone."""
     settings = _RAY_ENVIRONMENT | {"PYTHONPATH": _python_path()}
-    with (
-        _set_environment(settings),
-        chdir(home),  # Ray puts the current folder on its workers' module path
-        _use_loopback(ray._private.ray_constants),  # noqa: SLF001
-    ):
+    with _surroundings(ray, home, settings):
         _init_ray(
             ray,
             f"a local Ray of {workers} workers cannot be started",
@@ -107,12 +105,9 @@ def _start_local_cluster(ray: Any, workers: int, home: Path) -> None:
 def _connect_cluster(ray: Any, address: str, home: Path) -> None:
     settings = {"RAY_USAGE_STATS_ENABLED": "0"}
     failure = f"the Ray cluster at {address!r} cannot be reached"
-    with ExitStack() as stack:
-        if _is_loopback_only(ray, address, failure):
-            settings |= {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
-            stack.enter_context(_use_loopback(ray._private.ray_constants))  # noqa: SLF001
-        stack.enter_context(_set_environment(settings))
-        stack.enter_context(chdir(home))
+    if _is_loopback_only(ray, address, failure):
+        settings[_JOINING] = "0"
+    with _surroundings(ray, home, settings):
         _init_ray(ray, failure, address=address)
 
 
@@ -172,26 +167,23 @@ def _short_folder() -> str:
 
 
 @contextmanager
-def _set_environment(values: Mapping[str, str]) -> Iterator[None]:
-    """The variables for what is imported and started inside."""
-    before = {name: os.environ.get(name) for name in values}
+def _surroundings(ray: Any, home: Path, values: Mapping[str, str]) -> Iterator[None]:
+    """The variables, and a folder to stand in, for what is started inside.
+
+    Ray puts the current folder on its workers' module path. `_JOINING` it reads when it is
+    imported, which may have been before.
+    """
+    constants = ray._private.ray_constants  # noqa: SLF001
+    joining, before = constants.ENABLE_RAY_CLUSTER, {name: os.environ.get(name) for name in values}
     os.environ.update(values)
+    constants.ENABLE_RAY_CLUSTER = joining and _JOINING not in values
     try:
-        yield
+        with chdir(home):
+            yield
     finally:
+        constants.ENABLE_RAY_CLUSTER = joining
         for name, value in before.items():
             if value is None:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
-
-
-@contextmanager
-def _use_loopback(constants: Any) -> Iterator[None]:
-    """Ray reads that variable when it is imported, which may have been before."""
-    before = constants.ENABLE_RAY_CLUSTER
-    constants.ENABLE_RAY_CLUSTER = False
-    try:
-        yield
-    finally:
-        constants.ENABLE_RAY_CLUSTER = before

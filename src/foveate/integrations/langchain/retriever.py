@@ -23,11 +23,10 @@ from foveate.integrations.options import (
     check_options,
     check_unused,
     current_principals,
-    fit_result,
     from_documents,
     options_of,
 )
-from foveate.integrations.pieces import PIECE_SEPARATOR
+from foveate.integrations.pieces import PIECE_SEPARATOR, fit_pieces
 from foveate.pipeline.assembler import Assembler
 from foveate.pipeline.flow import AssemblyResult
 
@@ -97,7 +96,7 @@ class FoveateRetriever(OptionFields, BaseRetriever):
         )
 
     def _documents(self, own: Assembler, query: str, result: AssemblyResult) -> list[Document]:
-        fitted = fit_result(own, query, result, self.separator)
+        fitted = fit_pieces(result, own.resolve(query).tokenizer, self.separator)
         return documents_from_result(fitted, named=self.assembler is not None)
 
 

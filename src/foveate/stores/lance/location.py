@@ -51,10 +51,6 @@ class Location:
         """The address of the store's table."""
         return f"{self.uri.rstrip('/')}/store.lance"
 
-    def local_path(self) -> Path | None:
-        """The folder, where it is one of this machine."""
-        return None if "://" in self.uri else Path(self.uri)
-
     def storage_options(self) -> dict[str, str] | None:
         """The storage options as Lance takes them."""
         return dict(self.options) or None
@@ -115,12 +111,8 @@ def convert_engine_errors(place: Location) -> Iterator[None]:
         raise BadInput(f"a text cannot be stored: {error.reason}") from None
     except OverflowError as error:
         raise BadInput(f"a number is too large for the store: {error}") from None
-    except OSError as error:
-        raise ExternalError(
-            f"store {place.name}: {_error_message(place, error)}; {_ADVICE}"
-        ) from None
-    except (ValueError, RuntimeError, KeyError, TypeError) as error:
-        if not _is_engine_error(error):
+    except (OSError, ValueError, RuntimeError, KeyError, TypeError) as error:
+        if not isinstance(error, OSError) and not _is_engine_error(error):
             raise
         raise ExternalError(
             f"store {place.name}: {_error_message(place, error)}; {_ADVICE}"

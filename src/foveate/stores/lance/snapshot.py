@@ -33,9 +33,9 @@ from foveate.stores.rows import (
     DOCUMENT_FIELDS,
     HANDED_OUT,
     chunks_from_rows,
+    document_from_row,
     duplicate_id_error,
     parse_principals,
-    textless_document_from_row,
     with_text,
 )
 from foveate.stores.scoring import best_positions, combine_legs
@@ -120,7 +120,7 @@ class Snapshot:
         )
         named = in_condition("document_id", sorted(open_ - closed)[:limit])
         rows = self.read(DOCUMENT_FIELDS, all_of(named, IS_DOCUMENT)).to_pylist()
-        return sorted(map(textless_document_from_row, rows), key=attrgetter("id"))
+        return sorted(map(document_from_row, rows), key=attrgetter("id"))
 
     def search(self, asked: Search, *, embedder: str) -> SearchResult:
         """Lance's BM25 and cosines side by side; `embedder`: its name, for the state root."""

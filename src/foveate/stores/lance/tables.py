@@ -96,9 +96,6 @@ def open_table(place: Location) -> Any:
 def _create_table(place: Location, rows: Any) -> Any:
     """A new table with these rows, or the one that another writer has just created."""
     uri, options = place.table_uri(), place.storage_options()
-    local = place.local_path()
-    if local is not None:
-        local.mkdir(parents=True, exist_ok=True)
     try:
         return lance.write_dataset(rows, uri, mode="create", storage_options=options)
     except OSError:

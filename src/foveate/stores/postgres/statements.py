@@ -9,14 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from blake3 import blake3
 
-from foveate.core.bounded_cache import BoundedCache
 from foveate.core.checks import is_encodable
 from foveate.core.errors import BadInput
+from foveate.stores.checksums import second_key
 from foveate.stores.rows import quote_columns
 from foveate.stores.sql.database import Database, Rows, Statement
-from foveate.stores.sql.postings import CACHE_BYTES
 from foveate.stores.sql.tables import COLUMNS
 
 _SNAPSHOT = Statement("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
@@ -32,11 +30,6 @@ def _no_connection(*_: Statement) -> list[Rows]:
     raise AssertionError("a store runs statements on a connection; see StoreContext.on")
 
 
-def new_cache() -> BoundedCache[tuple[bytes, str], Any]:
-    """A cache of what searches read."""
-    return BoundedCache(CACHE_BYTES, largest=CACHE_BYTES)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreContext(Database):
     """What the functions of one store share; statements name schemas in full, for any search path.
@@ -47,10 +40,7 @@ class StoreContext(Database):
 
     schema: str
     extension: str = ""
-    dimensions: int = 0
-    embedder: str = ""
     wait: int = 10
-    cache: BoundedCache[tuple[bytes, str], Any] = field(default_factory=new_cache, compare=False)
     run: Callable[..., list[Rows]] = field(default=_no_connection, repr=False, compare=False)
 
     def on(self, connection: Any, *, snapshot: bool = False, alone: bool = False) -> StoreContext:
@@ -114,7 +104,7 @@ class StoreContext(Database):
     def lock_statement(self) -> Statement:
         """Lock out other writers of this schema until the transaction ends, with a time limit."""
         query = "SELECT set_config('lock_timeout', %s, true), pg_advisory_xact_lock(%s)"
-        return Statement(query, [str(1_000 * self.wait), self.lock_id])
+        return Statement(query, [str(1_000 * self.wait), second_key(f"foveate:{self.schema}")])
 
     def insert(self, table: str, rows: Sequence[Sequence[Any]], end: str = "") -> Statement:
         """All rows in one statement."""
@@ -169,12 +159,6 @@ class StoreContext(Database):
     def table(self, name: str) -> str:
         """A table's name as a value, for `to_regclass` and the like."""
         return f"{quote_identifier(self.schema).replace('%%', '%')}.{name}"
-
-    @property
-    def lock_id(self) -> int:
-        """The number of the advisory lock that writers of this schema take."""
-        digest = blake3(b"foveate:" + self.schema.encode()).digest(8)
-        return int.from_bytes(digest, "big", signed=True)
 
 
 def is_storable(text: str) -> bool:

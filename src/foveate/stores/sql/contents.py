@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from foveate.ports import Document
-from foveate.stores.base import Stats
 from foveate.stores.checksums import checksum, damage, intact
 from foveate.stores.filters import iter_batches
 from foveate.stores.places import decode_places
-from foveate.stores.rows import (
-    CHUNK_COLUMNS,
-    DOCUMENT_COLUMNS,
-    textless_document_from_row,
-    with_text,
-)
-from foveate.stores.sql.audiences import (
-    compute_state_root,
-    load_audiences,
-    readers_from_rows,
-    readers_statements,
-)
+from foveate.stores.rows import CHUNK_COLUMNS, DOCUMENT_COLUMNS, document_from_row, with_text
+from foveate.stores.sql.audiences import load_audiences, readers_from_rows, readers_statements
 from foveate.stores.sql.database import Database, Rows, Statement, upsert
 
 DOCUMENT_DAMAGE = "a document is not as it was written"
@@ -58,7 +47,7 @@ def list_documents(
         if len(rows) < limit:
             break
         after = rows[-1][1]
-    return list(map(textless_document_from_row, found[:limit]))
+    return list(map(document_from_row, found[:limit]))
 
 
 def list_content_hashes(database: Database) -> list[tuple[str, str]]:
@@ -159,30 +148,3 @@ def count_statements(
     replaced = upsert("fingerprint, hash", "tokens", "checksum") + changed
     made = [(*row, checksum(row)) for row in rows]
     return [database.insert("counts", made, replaced)] if rows else []
-
-
-def compute_stats(
-    database: Database,
-    principals: tuple[str, ...] | None,
-    *,
-    schema: int,
-    sizes: Callable[[], Mapping[str, int]],
-) -> Stats:
-    """The store in figures; with `principals`, of what they may read alone.
-
-    `schema`: its version. `sizes`: bytes by part.
-    """
-    audiences = load_audiences(database, principals)
-    mine, bound = database.ids_among([row[0] for row in audiences])
-    query = f"SELECT count(*) FROM {{s}}.scan WHERE norm > 0 AND audience {mine}"
-    ((vectors,),) = database.rows(query, bound)
-    return Stats(
-        documents=sum(row[3] for row in audiences),
-        chunks=sum(row[4] for row in audiences),
-        vectors=vectors,
-        embedder=database.embedder,
-        dimensions=database.dimensions,
-        schema=schema,
-        state_root=compute_state_root(database, audiences),
-        bytes=sizes() if principals is None else {},
-    )

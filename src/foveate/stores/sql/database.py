@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from foveate.core.bounded_cache import BoundedCache
@@ -12,6 +12,9 @@ from foveate.stores.checksums import second_key
 
 PUBLIC_AUDIENCE = 0
 """The audience of what everybody may read; its row has no members."""
+
+CACHE_BYTES = 64 << 20
+"""Bytes of what searches have read: twenty words that stand in each of 200,000 chunks."""
 
 Rows: TypeAlias = list[tuple[Any, ...]]
 
@@ -25,17 +28,20 @@ class Statement:
     many: bool = False
 
 
+def _new_cache() -> BoundedCache[tuple[bytes, str], Any]:
+    return BoundedCache(CACHE_BYTES, largest=CACHE_BYTES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Database(ABC):
     """An open transaction of a store, and the dialect of its engine.
 
     `cache`: what searches have read, by state and term.
     """
 
-    __slots__ = ()
-
-    embedder: str
-    dimensions: int
-    cache: BoundedCache[tuple[bytes, str], Any]
+    embedder: str = ""
+    dimensions: int = 0
+    cache: BoundedCache[tuple[bytes, str], Any] = field(default_factory=_new_cache, compare=False)
 
     @abstractmethod
     def run(self, *statements: Statement) -> list[Rows]:

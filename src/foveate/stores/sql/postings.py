@@ -29,8 +29,6 @@ TERMS_WEIGHT, NORM_WEIGHT = 1_009, 65_537
 """What figures are multiplied with in a sum, beside the chunk's row id."""
 MAX_PENDING_TERMS = 300_000
 """Terms that may wait in memory, of some 60 bytes each."""
-CACHE_BYTES = 64 << 20
-"""Bytes of what searches have read: twenty words that stand in each of 200,000 chunks."""
 _MAX_DENSE_SPAN = 1 << 22
 """Chunk ids that lie no further apart than this are looked up by their distance."""
 _KEYS = ("term", "audience", "first")

@@ -85,6 +85,17 @@ class SqlStore(BaseStore, Generic[D]):
 
     def _stats(self, principals: tuple[str, ...] | None) -> Stats:
         with self._read_transaction() as database:
-            return contents.compute_stats(
-                database, principals, schema=self.version, sizes=lambda: self._sizes(database)
+            audiences = load_audiences(database, principals)
+            mine, bound = database.ids_among([row[0] for row in audiences])
+            query = f"SELECT count(*) FROM {{s}}.scan WHERE norm > 0 AND audience {mine}"
+            ((vectors,),) = database.rows(query, bound)
+            return Stats(
+                documents=sum(row[3] for row in audiences),
+                chunks=sum(row[4] for row in audiences),
+                vectors=vectors,
+                embedder=self.embedder_name,
+                dimensions=self.dimensions,
+                schema=self.version,
+                state_root=compute_state_root(database, audiences),
+                bytes=self._sizes(database) if principals is None else {},
             )

@@ -10,7 +10,6 @@ from pathlib import Path
 from foveate.stores.base import Finding, Report
 from foveate.stores.checksums import StoreDamaged
 from foveate.stores.sql.check import check_database
-from foveate.stores.sql.tables import load_facts
 from foveate.stores.sqlite import schema, vectors
 from foveate.stores.sqlite.database import SqliteDatabase
 from foveate.stores.sqlite.transactions import convert_engine_errors, is_damaged
@@ -23,8 +22,7 @@ def check(folder: Path | str) -> Report:
         try:
             with closing(schema.connect_existing(folder, write=False)) as connection:
                 connection.execute("BEGIN")
-                facts = load_facts(schema.open_database(connection))
-                database = schema.open_database(connection, facts)
+                database = schema.open_database(connection)
                 return check_database(
                     database,
                     _check_vectors(database, folder),

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import Any
 
-from foveate.core.bounded_cache import BoundedCache
 from foveate.core.checks import is_encodable
 from foveate.stores.rows import quote_columns
 from foveate.stores.sql.database import Database, Rows, Statement
@@ -31,9 +30,6 @@ class SqliteDatabase(Database):
     """A connection whose transaction is open."""
 
     connection: Connection
-    cache: BoundedCache[tuple[bytes, str], Any]
-    embedder: str = ""
-    dimensions: int = 0
 
     def run(self, *statements: Statement) -> list[Rows]:
         """The rows of each statement, one after the other."""

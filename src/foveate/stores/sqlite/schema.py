@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from sqlite3 import Connection
-from typing import Any
 
-from foveate.core.bounded_cache import BoundedCache
 from foveate.core.errors import BadInput
 from foveate.stores import lazy
-from foveate.stores.sql.postings import CACHE_BYTES
 from foveate.stores.sql.tables import Facts, create_statements, load_facts
 from foveate.stores.sqlite.database import SqliteDatabase
 
@@ -30,7 +28,7 @@ BUSY_MS = 30_000
 _READ_ONLY = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 
 
-def connect(folder: Path, *, embedder: str, dimensions: int, create: bool) -> Connection:
+def connect(folder: Path, *, embedder: str, dimensions: int, create: bool) -> SqliteDatabase:
     """Open the store in `folder`, or create it if `create`."""
     path = folder / DATABASE
     if _is_unfinished(path):
@@ -38,8 +36,8 @@ def connect(folder: Path, *, embedder: str, dimensions: int, create: bool) -> Co
         _create_store(path, embedder, dimensions)
     connection = connect_existing(folder, write=create)
     try:
-        facts = load_facts(open_database(connection))
-        kept = (facts.embedder, facts.dimensions)
+        database = open_database(connection)
+        kept = (database.embedder, database.dimensions)
         lazy.check_same_embedder(_name(folder), kept, (embedder, dimensions), new="folder")
     except BaseException:
         connection.close()
@@ -50,7 +48,7 @@ def connect(folder: Path, *, embedder: str, dimensions: int, create: bool) -> Co
     # One document touches thousands of pages of the inverted index: copy them back in bulk.
     connection.execute("PRAGMA wal_autocheckpoint = 8000")
     connection.execute("PRAGMA cache_size = -65536")
-    return connection
+    return database
 
 
 def read_only_uri(path: Path) -> str:
@@ -73,13 +71,11 @@ def connect_existing(folder: Path, *, write: bool) -> Connection:
         return _open_connection(read_only_uri(path), folder)
 
 
-def open_database(connection: Connection, facts: Facts | None = None) -> SqliteDatabase:
-    """The connection, to be used as that of a store with these facts."""
-    cache = BoundedCache[tuple[bytes, str], Any](CACHE_BYTES, largest=CACHE_BYTES)
-    known = facts or Facts(version=VERSION, embedder="", dimensions=0)
-    return SqliteDatabase(
-        connection=connection, cache=cache, embedder=known.embedder, dimensions=known.dimensions
-    )
+def open_database(connection: Connection) -> SqliteDatabase:
+    """The connection to a store, to be used with its facts."""
+    database = SqliteDatabase(connection=connection)
+    facts = load_facts(database)
+    return replace(database, embedder=facts.embedder, dimensions=facts.dimensions)
 
 
 def _open_connection(name: str, folder: Path) -> Connection:
@@ -122,7 +118,7 @@ def _create_store(path: Path, embedder: str, dimensions: int) -> None:
             if _count_tables(connection):
                 return
             facts = Facts(version=VERSION, embedder=embedder, dimensions=dimensions)
-            database = open_database(connection)
+            database = SqliteDatabase(connection=connection)
             database.run(*create_statements(database, facts))
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {VERSION}")

@@ -14,7 +14,6 @@ from foveate.stores.int8 import nearest
 from foveate.stores.sql.contents import count_statements, load_counts
 from foveate.stores.sql.postings import PendingPostings, Readable
 from foveate.stores.sql.store import SqlStore
-from foveate.stores.sql.tables import load_facts
 from foveate.stores.sql.write import delete_unused_rows
 from foveate.stores.sqlite import schema, vectors
 from foveate.stores.sqlite.check import check
@@ -41,14 +40,10 @@ class SqliteStore(Transactions, SqlStore[SqliteDatabase]):
         self.folder = folder
         self._scan: vectors.Scan | None = None
         with convert_engine_errors():
-            connection = schema.connect(
-                folder,
-                embedder=embedder_name,
-                dimensions=dimensions,
-                create=create,
+            found = schema.connect(
+                folder, embedder=embedder_name, dimensions=dimensions, create=create
             )
-            found = load_facts(schema.open_database(connection))
-            super().__init__(schema.open_database(connection, found))
+        super().__init__(found)
         self.embedder_name, self.dimensions = found.embedder, found.dimensions
 
     def __repr__(self) -> str:
