@@ -6,13 +6,11 @@ import io
 import re
 import zipfile
 from collections.abc import Callable
-from copy import deepcopy
 from pathlib import Path
 
-import pptx
 import pytest
 
-from documents import read, repacked, saved, workbook
+from documents import read, repacked, workbook
 from foveate.ingest import ingest
 from foveate.ingest.loaders.blocks import Rows
 from foveate.ingest.loaders.limits import Limits
@@ -89,22 +87,6 @@ def test_a_refused_version_leaves_the_one_that_is_there(tmp_path: Path) -> None:
         assert (len(report.failed), report.deleted) == (1, 0)
         assert store.state_root() == before
     assert check(tmp_path / "store").findings == ()
-
-
-def test_a_slide_that_is_named_again_is_read_once() -> None:
-    """X6, X2: however often a slide is shown, its text is there once, where it is shown first."""
-    show = pptx.Presentation()
-    for title in ("one", "two", "three"):
-        show.slides.add_slide(show.slide_layouts[5]).shapes.title.text = title
-    listed = show.slides._sldIdLst
-    for _ in range(200):
-        listed.append(deepcopy(listed[1]))
-    loaded = read("talk.pptx", saved(show))
-    assert [(each.page, each.path) for each in loaded.sections] == [
-        (1, "one"),
-        (2, "two"),
-        (3, "three"),
-    ]
 
 
 def test_a_sheet_that_is_named_again_is_read_once() -> None:

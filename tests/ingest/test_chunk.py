@@ -166,13 +166,6 @@ def test_laws(text: str, tokenizer: Tokenizer, size: int, part: int) -> None:
     assert all(a.start < b.start and a.end < b.end for a, b in pairwise(pieces))
 
 
-@given(text=TEXTS, size=st.integers(40, 120))
-def test_same_input_same_chunks(text: str, size: int) -> None:
-    """D1: chunking is a function of its arguments."""
-    text = text.encode("utf-8", "replace").decode()
-    assert _chunk(text, TOKENIZERS[0], size, 8) == _chunk(text, TOKENIZERS[0], size, 8)
-
-
 SENTENCES = [f"Number {i} says that water boils when it is hot enough for tea. " for i in range(60)]
 
 

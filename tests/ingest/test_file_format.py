@@ -6,27 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from documents import SMALL
 from foveate.core.errors import UnknownName
 from foveate.ingest import Report, ingest
 from foveate.providers.tokenizers.simple import Simple
 from foveate.stores import open_store
-
-
-@pytest.mark.parametrize("suffix", [".pdf", ".docx", ".xlsx", ".epub"])
-def test_what_is_no_text_is_named_where_it_has_no_suffix(suffix: str, tmp_path: Path) -> None:
-    """X2: the error says what the file is, and what to do."""
-    root = tmp_path / "docs"
-    root.mkdir()
-    (root / "made").write_bytes(SMALL[suffix]())
-    (root / "page").write_bytes(b"<!DOCTYPE html><p>hi")
-
-    report, _ = _index(root, "one")
-
-    assert report.added == 1
-    (failed,) = report.failed
-    assert failed.reason.startswith("without a suffix: a")
-    assert failed.reason.endswith("give it the right suffix")
 
 
 def _index(root: Path, store: str, encoding: str = "") -> tuple[Report, dict[str, str]]:

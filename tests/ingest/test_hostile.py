@@ -186,6 +186,10 @@ HOSTILE: Mapping[str, tuple[Callable[[], bytes], str]] = {
     "binary.csv": (lambda: b"a\0b", "a NUL byte"),
     "cyrillic.csv": (lambda: b"\xef\xf0\xe8,1\n", "not UTF-8"),
     "binary": (lambda: b"a\0b" * 9, "a NUL byte"),
+    "made": (
+        SMALL[".epub"],
+        "without a suffix: a zip archive or an Office file; give it the right",
+    ),
     "picture": (lambda: b"\x89PNG\r\n\x1a\n", "without a suffix: a PNG picture"),
     "none.eml": (lambda: b"hello there\n", "no mail"),
     "many.eml": (lambda: _mail(6, "a.txt", "x"), "limit `attachments`"),

@@ -79,21 +79,14 @@ def _plain_sections(sections: Sequence[Section]) -> Any:
     """A list for each section; columns for rows of a table, which may be a million."""
     if not isinstance(sections, Rows):
         return [astuple(section) for section in sections]
-    columns = [_encoded(column) for column in sections.columns]
+    columns = [b64encode(column.tobytes()).decode() for column in sections.columns]
     return {"columns": columns, "names": sections.names}
-
-
-def _encoded(numbers: array[int]) -> str:
-    return b64encode(numbers.tobytes()).decode()
-
-
-def _unpacked(plain: str) -> array[int]:
-    return array("I", b64decode(plain))
 
 
 def _sections(plain: Any) -> Sequence[Section]:
     if isinstance(plain, dict):
-        return Rows(map(_unpacked, plain["columns"]), plain["names"])
+        columns = (array("I", b64decode(column)) for column in plain["columns"])
+        return Rows(columns, plain["names"])
     names = [each.name for each in fields(Section)]
     return tuple(Section(**dict(zip(names, values, strict=True))) for values in plain)
 

@@ -29,12 +29,6 @@ def test_the_separator_is_found_out(separator: str) -> None:
     )
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-def test_encodings(encoding: str) -> None:
-    """T2: UTF-8, and UTF-16 with its mark."""
-    assert read("stock.csv", "Teil,Preis\nÖl,3\n".encode(encoding)).text == "Teil: Öl; Preis: 3"
-
-
 def test_rows_are_counted_as_a_spreadsheet_does() -> None:
     """T2: the names are row 1, a cell of two lines is one row, an empty one counts."""
     loaded = read("stock.csv", 'a,b\n1,"x\ny"\n\n2,z\n')

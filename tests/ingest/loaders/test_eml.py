@@ -77,16 +77,6 @@ def test_a_part_that_is_not_in_its_charset_is_refused() -> None:
         _parts(f"From: a@example.org\n{head.replace('16le', '16')}\nYWI=\n".encode())
 
 
-def test_a_page_where_there_is_no_text() -> None:
-    """T2: an HTML mail is read as a page, its headings are sections."""
-    message = _mail()
-    message.set_content("<h1>Sweep</h1><p>On <b>Tuesday</b>.<script>x</script>", subtype="html")
-    (mail,) = _parts(message.as_bytes())
-    assert isinstance(mail, LoadedDocument)
-    assert mail.text == "# Sweep\n\nOn Tuesday."
-    assert [section.path for section in mail.sections] == ["Sweep"]
-
-
 def test_attachments_are_documents() -> None:
     """T2: each that has a loader is read under its name, all are named; mails in it are not."""
     message = _mail()
@@ -103,16 +93,6 @@ def test_attachments_are_documents() -> None:
     assert mail.metadata["attachments"] == "plan.pdf, roof.png, attachment 3"
     assert (mail.id, plan.id, plan.own_id) == ("#mail", "#plan.pdf", False)
     assert [(s.path, s.page) for s in plan.sections] == [("plan.pdf", 1), ("plan.pdf", 2)]
-
-
-def test_a_bad_attachment_stands_beside_the_mail() -> None:
-    """X2: the mail is read, and the attachment's reason is said with its name."""
-    message = _mail()
-    message.set_content("See below.")
-    message.add_attachment(b"x", maintype="application", subtype="pdf", filename="plan.pdf")
-    mail, refused = _parts(message.as_bytes())
-    assert isinstance(mail, LoadedDocument)
-    assert str(refused).startswith("attachment 'plan.pdf': damaged")
 
 
 @pytest.mark.parametrize(

@@ -78,12 +78,3 @@ def test_reasons(line: str, reason: str) -> None:
     assert isinstance(error, BadInput)
     assert str(error).startswith(reason)
     assert str(error).count("line 1") == 1
-
-
-def test_an_id_says_whether_it_is_the_lines_own() -> None:
-    """T2: `#2` is the second line's name, or an id that a line says is its own."""
-    own, given = load_jsonl(b'{"text": "a", "id": "#2"}\n{"text": "b"}', PATH)
-    assert isinstance(own, LoadedDocument)
-    assert isinstance(given, LoadedDocument)
-    assert (own.id, own.own_id) == ("#2", True)
-    assert (given.id, given.own_id) == ("#2", False)

@@ -9,7 +9,7 @@ import pytest
 from documents import SMALL, read
 from foveate.core.errors import BadInput
 from foveate.ingest.load import load_in_process
-from foveate.ingest.loaders import loader_for, suffixes
+from foveate.ingest.loaders import suffixes
 from foveate.ingest.loaders.limits import DEFAULT_LIMITS
 
 
@@ -18,12 +18,6 @@ def test_every_suffix_has_its_loader(suffix: str) -> None:
     """T2: each suffix of the table loads a small file, in either case."""
     small = SMALL.get(suffix, lambda: b'{"text": "hi"}')()
     assert "hi" in read(f"a{suffix.upper()}", small).text
-
-
-@pytest.mark.parametrize("name", ["a.png", "a.md.bak"])
-def test_others_have_none(name: str) -> None:
-    """A suffix that is not in the table has no loader."""
-    assert loader_for(Path(name)) is None
 
 
 def test_a_file_of_another_suffix_is_told_how_it_is_read() -> None:

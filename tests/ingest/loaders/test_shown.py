@@ -181,15 +181,6 @@ def test_struck_out_texts_are_left_out_and_counted() -> None:
     assert read("a.html", page).text == "Price 80 euro"
 
 
-def test_cells_of_a_table_in_a_cell_stay_apart() -> None:
-    """V1: two prices beside one another are not one figure, in Word and in OpenDocument."""
-    inner = "<w:tbl><w:tr>" + "".join(
-        f"<w:tc><w:p>{_run(text)}</w:p></w:tc>" for text in ("2023", "3.20")
-    ) + "</w:tr></w:tbl>"  # fmt: skip
-    rows = f"<w:tr><w:tc>{inner}<w:p/></w:tc><w:tc><w:p>{_run('x')}</w:p></w:tc></w:tr>" * 2
-    assert "| 2023; 3.20 | x |" in _word(f"<w:tbl>{rows}</w:tbl>").text
-
-
 @pytest.mark.parametrize(
     ("page", "shown"),
     [

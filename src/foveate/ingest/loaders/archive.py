@@ -18,7 +18,7 @@ from xml.parsers import expat
 from foveate.core.errors import BadInput
 from foveate.ingest.loaders.blocks import Blocks
 from foveate.ingest.loaders.limits import Limits
-from foveate.ingest.loaders.text import plain_title
+from foveate.ingest.loaders.text import first_date, plain_title
 from foveate.ports import LoadedDocument, Section
 
 Event = tuple[str, str, dict[str, str]]
@@ -220,13 +220,5 @@ def read_properties(archive: Archive, part: str = "", modified: str = "modified"
 
 def properties_from_texts(title: str, author: str, modified: str) -> Properties:
     """The properties as they are written in a file."""
-    moment = parse_instant(modified)
+    moment = first_date({"modified": modified}, ("modified",))
     return Properties(title=plain_title(title), author=plain_title(author), modified_at=moment)
-
-
-def parse_instant(text: str) -> datetime | None:
-    """The date in ISO format, or None."""
-    try:
-        return datetime.fromisoformat(text.strip()) if text.strip() else None
-    except ValueError:
-        return None

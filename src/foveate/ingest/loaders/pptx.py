@@ -8,7 +8,7 @@ file.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -51,10 +51,8 @@ def load_pptx(
         start = before + 2 * bool(before) if blocks.size > before else before
         if blocks.size > before:
             sections.append(Section(start=start, end=blocks.size, path=title, page=number))
-        shown = DrawnPictures(archive, slide)
-        for given, caption in (each for shape in shapes for each in shape.pictures):
-            target = shown.target(given)
-            pictures.add(*target, start, blocks.size, page=number, caption=caption)
+        for key, read, caption in (each for shape in shapes for each in shape.pictures):
+            pictures.add(key, read, start, blocks.size, page=number, caption=caption)
     title = next((each.path for each in sections if each.path), path.stem)
     return (pictures.finish(read_properties(archive).document(blocks, title, tuple(sections))),)
 
@@ -110,14 +108,14 @@ class _Paragraph:
 class _Shape:
     """A shape's paragraphs, or a table's rows; `kind` is that of its placeholder.
 
-    `drawn`: its charts and diagrams. `pictures`: their attributes and captions.
+    `drawn`: its charts and diagrams. `pictures`: name, reader and caption of each.
     """
 
     kind: str = ""
     paragraphs: list[_Paragraph] = field(default_factory=list)
     rows: list[list[Cell]] = field(default_factory=list)
     drawn: list[tuple[str, Mapping[str, str]]] = field(default_factory=list)
-    pictures: list[tuple[Mapping[str, str], str]] = field(default_factory=list)
+    pictures: list[tuple[str, Callable[[], bytes], str]] = field(default_factory=list)
     cell: Inline | None = None  # the open one
 
     def texts(self) -> list[str]:
@@ -160,7 +158,7 @@ def _next_mark(
 
 
 def _read_shapes(archive: Archive, part: str) -> list[_Shape]:
-    reader = _SlideReader()
+    reader = _SlideReader(DrawnPictures(archive, part))
     shown = without_elements(archive.events(part), ("Fallback",))
     for kind, name, given in write_formulas(shown, "oMath"):
         reader.handle_event(kind, name, given)
@@ -171,12 +169,12 @@ def _read_shapes(archive: Archive, part: str) -> list[_Shape]:
 class _SlideReader:
     """Reads the shapes of a slide."""
 
+    shown: DrawnPictures
     found: list[_Shape] = field(default_factory=list)
     _speaks: bool = False
     _look: Look = PLAIN
     _signs: str = ""  # the font of signs of the open run
     _in_look: bool = False
-    _caption: str = ""
 
     def handle_event(self, kind: str, name: str, given: Mapping[str, str]) -> None:
         """One event of the slide."""
@@ -224,12 +222,11 @@ class _SlideReader:
             self._start_paragraph(shape, name, given)
 
     def _start_paragraph(self, shape: _Shape, name: str, given: Mapping[str, str]) -> None:
-        if name == "cNvPr":
-            self._caption = given.get("descr", "")
-        elif name == "blip":
-            shape.pictures.append((given, self._caption))
+        if self.shown.begins(name, given):
+            caption = self.shown.caption
+            shape.pictures.append((*self.shown.target(given), caption))
             shape.paragraphs.append(_Paragraph())
-            shape.paragraphs[-1].line.add(picture_words(self._caption))
+            shape.paragraphs[-1].line.add(picture_words(caption))
         elif name == "p" and shape.rows:
             self._add(" ")
         elif name == "p":
