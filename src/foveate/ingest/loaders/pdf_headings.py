@@ -20,6 +20,7 @@ _LARGE = 1.15  # of the height of the text
 _SAME = 0.04  # by which heights of one heading differ
 _APART = 1.25  # of the usual distance of lines, above a heading that is bold alone
 _TOGETHER = 1.3  # of its height, between the lines of one heading
+_INDENT = 4  # of its height, of its second line behind a number
 _LONGEST, _MOST_LINES = 160, 3
 _MOST_TITLES = 0.3  # of all characters; with more, the sizes of a scan or a poster say nothing
 _MOST_PIECES = 500  # of a page
@@ -139,10 +140,19 @@ def _block(first: Piece, lines: Sequence[Piece]) -> list[Piece]:
     while len(block) <= _MOST_LINES and (below := _nearest(block[-1], lines, below=True)):
         is_alike = abs(below.height - first.height) <= _SAME * first.height
         is_near = block[-1].bottom - below.bottom < _TOGETHER * first.height
-        if not (is_alike and is_near and below.is_bold == first.is_bold):
+        if not (
+            is_alike and is_near and below.is_bold == first.is_bold and _lines_up(first, below)
+        ):
             break
         block.append(below)
     return block
+
+
+def _lines_up(first: Piece, below: Piece) -> bool:
+    """Whether a line begins where the first one does, behind its number, or has its middle."""
+    indent = (below.left - first.left) / first.height
+    middle = (below.left + below.right - first.left - first.right) / 2
+    return -0.5 < indent < _INDENT or abs(middle) < first.height / 2
 
 
 def _heads_table(block: Sequence[Piece], lines: Sequence[Piece]) -> bool:
