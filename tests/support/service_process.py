@@ -38,7 +38,7 @@ class Service:
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / "serve.toml"
         # The tools for agents take 0.4 s to load, and tests/service/mcp asks for them.
-        given = {"host": HOST, "port": 0, "create": True, "mcp": False, **settings}
+        given = {"host": HOST, "port": 0, "store": "", "create": True, "mcp": False, **settings}
         file.write_text("".join(f"{k} = {_toml(v)}\n" for k, v in given.items()))
         environment = {k: v for k, v in os.environ.items() if not k.startswith("FOVEATE_")}
         path = os.pathsep.join(str(one) for one in (PACKAGE.parent, packages) if one)
