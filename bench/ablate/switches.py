@@ -128,14 +128,9 @@ def _readers() -> Iterator[Switch]:
     recipe = builtin_recipes()[BASE]
 
     for n, one in enumerate(find.READERS):
-        readers = [*find.READERS]
-        readers[n] = one._replace(read=lambda _text, start: find.ReadResult(None, start + 1))
-        yield Switch(
-            kind="reader",
-            name=one.read.__name__,
-            recipe=recipe,
-            patches=((find, "READERS", readers),),
-        )
+        blind = one._replace(read=lambda _text, start: find.ReadResult(None, start + 1))
+        patches = ((find, "READERS", (*find.READERS[:n], blind, *find.READERS[n + 1 :])),)
+        yield Switch(kind="reader", name=one.read.__name__, recipe=recipe, patches=patches)
     everywhere = _holders("find_shapes", find.find_shapes)
     nothing = tuple((module, "find_shapes", _nothing) for module in everywhere)
     yield Switch(kind="reader", name="all readers of shapes", recipe=recipe, patches=nothing)
