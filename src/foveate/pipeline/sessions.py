@@ -10,8 +10,15 @@ from foveate.core.chat.history import VERBATIM
 from foveate.core.chat.next_turn import TurnRequest
 from foveate.core.chat.next_turn import next_turn as proceed_purely
 from foveate.core.chat.request_state import filter_permitted
-from foveate.core.chat.session import Reuse, Session, SessionPolicy, TokenPrices, revoke
-from foveate.core.chat.session_json import session_from_json, session_to_json
+from foveate.core.chat.session import (
+    Reuse,
+    Session,
+    SessionPolicy,
+    TokenPrices,
+    revoke,
+    session_from_json,
+    session_to_json,
+)
 from foveate.core.chat.turns import asked_before
 from foveate.core.chat.zones import FlexibleBudget
 from foveate.core.errors import BadOption

@@ -31,8 +31,7 @@ from foveate.core.compact.ledger_text import (
     write_line,
 )
 from foveate.core.compact.quotes import Quotes
-from foveate.core.compact.telling_lines import value_form
-from foveate.core.compact.values import Value, ValueKind
+from foveate.core.compact.values import Value, ValueKind, value_form
 
 KIND_WEIGHT: dict[ValueKind, float] = {
     "identifier": 5.0,

@@ -9,8 +9,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from foveate.core.checks import is_encodable
-from foveate.core.compact.alternation import BRIDGE, missing_turns
-from foveate.core.compact.entries import Entry, EntryRole, Group, Result, Speaker
+from foveate.core.compact.entries import (
+    BRIDGE,
+    Entry,
+    EntryRole,
+    Group,
+    Result,
+    Speaker,
+    missing_turns,
+)
 from foveate.core.compact.ledger import Ledger, rank_values, write_ledger
 from foveate.core.compact.ledger_text import WORTH_HANDLE, Origin, join_ranges, one_line
 from foveate.core.compact.measured import MeasuredList
