@@ -29,7 +29,7 @@ Read `types.py` (with `request.py`), `assemble.py`, `stages/floor.py` with `bala
 | message lists of OpenAI | `compact/openai_chat.py`, `compact/openai_responses.py` |
 | message lists of Anthropic and Gemini | `compact/anthropic_messages.py`, `compact/gemini.py` |
 | shortened tool results | `compact/shorten.py` |
-| a session as JSON | `chat/session_json.py` |
+| a session as JSON | `chat/session.py` |
 | the ledger of a message list, its values | `compact/ledger.py`, `compact/values.py` |
 | how a ledger is spelled and read again | `compact/ledger_text.py` |
 """

@@ -7,11 +7,17 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from foveate.core.chat.history import VERBATIM
-from foveate.core.chat.next_turn import TurnRequest
-from foveate.core.chat.next_turn import next_turn as proceed_purely
+from foveate.core.chat.next_turn import TurnRequest, next_turn
 from foveate.core.chat.request_state import filter_permitted
-from foveate.core.chat.session import Reuse, Session, SessionPolicy, TokenPrices, revoke
-from foveate.core.chat.session_json import session_from_json, session_to_json
+from foveate.core.chat.session import (
+    Reuse,
+    Session,
+    SessionPolicy,
+    TokenPrices,
+    revoke,
+    session_from_json,
+    session_to_json,
+)
 from foveate.core.chat.turns import asked_before
 from foveate.core.chat.zones import FlexibleBudget
 from foveate.core.errors import BadOption
@@ -109,16 +115,14 @@ def _proceed(
         inputs, current = yield from _searched(store, session, inputs, resolved.options.where)
     tokenizer = resolved.tokenizer
     known = counts_for(tokenizer.fingerprint)
-    made = proceed_purely(session, inputs, terms, tokenizer, known, current=current)
+    made = next_turn(session, inputs, terms, tokenizer, known, current=current)
     if summariser is None or not made.conversation.history.changed:
         return made
     left = revoke(session, filter_permitted(inputs), current)
     summary = yield Call(
         "summarise", lambda: summarise(left.turns, verbatim, inputs, summariser, tokenizer)
     )
-    return proceed_purely(
-        session, inputs, terms, tokenizer, known, current=current, summary=summary
-    )
+    return next_turn(session, inputs, terms, tokenizer, known, current=current, summary=summary)
 
 
 def _searched(

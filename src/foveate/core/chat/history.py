@@ -11,9 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from foveate.core.chat.turns import Message, Turn, TurnCitation, count_tokens, read_turns
-from foveate.core.compact.alternation import BRIDGE
 from foveate.core.compact.compaction import Compacted, CompactOptions, compact_messages
-from foveate.core.compact.entries import Group, group_entries
+from foveate.core.compact.entries import BRIDGE, Group, group_entries
 from foveate.core.compact.forms import message_form
 from foveate.core.contracts import Tokenizer
 from foveate.core.errors import BudgetTooSmall

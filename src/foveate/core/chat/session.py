@@ -7,19 +7,23 @@ What the reader may no longer read must leave a session; the trace never names i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any
 
+from foveate.core.candidates import chunk_from_record, chunk_to_json
 from foveate.core.chat.citation_note import cited_numbers
 from foveate.core.chat.history import VERBATIM
-from foveate.core.chat.turns import Turn, TurnCitation, turns_from_messages
+from foveate.core.chat.turns import Turn, TurnCitation, read_turns, turns_from_messages
 from foveate.core.chat.zones import FlexibleBudget
 from foveate.core.errors import BadInput, BadOption
 from foveate.core.request import Inputs
-from foveate.core.typed import check_fields
+from foveate.core.typed import check_fields, read_value
 from foveate.core.types import Block, Chunk
 
+KIND = "foveate-session"
+VERSION = 2
+PLAIN_FIELDS = ("markers", "state_root", "recipe", "tokenizer")
 QUOTE_LENGTH = 200  # characters of a block that are kept of what was cited
 MORE_TURNS = 4
 """So many more turns are counted on, in which what is sent now is read from the cache."""
@@ -217,3 +221,59 @@ def _with_copies(held: SentBlock, stays: Any) -> SentBlock:
     known = {copy.chunk_id for copy in copies}
     named = tuple(s for s in held.block.corroborating if s.chunk_id in known)
     return replace(held, block=replace(held.block, corroborating=named), copies=copies)
+
+
+def session_to_json(session: Session) -> dict[str, Any]:
+    """The session for `json.dumps`; read back, it is equal to what it was."""
+    return {
+        "kind": KIND,
+        "version": VERSION,
+        **{name: getattr(session, name) for name in PLAIN_FIELDS},
+        "turns": [_without_defaults(turn) for turn in session.turns],
+        "carried": [asdict(entry) for entry in session.carried],
+        "held": [
+            {
+                **_without_defaults(held),
+                "block": _without_defaults(held.block),
+                "chunks": [chunk_to_json(chunk) for chunk in held.chunks],
+            }
+            for held in session.held
+        ],
+        "segments": list(session.segments),
+        "pieces": [list(piece) for piece in session.pieces],
+        "principals": list(session.principals),
+        "reuse": asdict(session.reuse),
+    }
+
+
+def session_from_json(record: Any) -> Session:
+    """And back; raises `BadInput` for what is no session, or one that is damaged."""
+    if not isinstance(record, Mapping) or record.get("kind") != KIND:
+        raise BadInput("this is not a session; give what was written of one", field="session")
+    if record.get("version") != VERSION:
+        raise BadInput(
+            f"has version {record.get('version')!r}, this one reads {VERSION}; begin a new session",
+            field="session",
+        )
+    try:
+        session: Session = read_value(Session, record, readers={Chunk: chunk_from_record})
+        _check_session(session)
+    except (BadInput, TypeError, AttributeError) as error:
+        raise BadInput(f"is damaged ({error}); begin a new one", field="session") from None
+    return session
+
+
+def _check_session(session: Session) -> None:
+    read_turns(session.turns)
+    if session.markers < max((held.block.marker for held in session.held), default=0):
+        raise BadInput("a block's marker is above markers")
+    if not all(held.name_parts for held in session.held):
+        raise BadInput("a block's name has no parts")
+
+
+def _without_defaults(value: Any) -> dict[str, Any]:
+    record = {one.name: getattr(value, one.name) for one in fields(value)}
+    plain = {one.name: one.default for one in fields(value)}
+    changed = {name: entry for name, entry in record.items() if entry != plain[name]}
+    return {name: entry if name == "message" else asdict(value)[name]
+            for name, entry in changed.items()}  # fmt: skip

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from foveate._version import __version__
-from foveate.core.compact.alternation import BRIDGE
-from foveate.core.compact.entries import Entry, EntryRole, Json, MessageForm, Result
+from foveate.core.compact.entries import BRIDGE, Entry, EntryRole, Json, MessageForm, Result
 from foveate.core.compact.forms import check_messages, message_form
 from foveate.core.compact.measured import MeasuredList
 from foveate.core.compact.packing import Packing

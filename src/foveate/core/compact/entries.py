@@ -14,10 +14,14 @@ from typing import Any, Literal, TypeAlias
 
 from foveate.core.checks import check_string
 from foveate.core.errors import BadInput
+from foveate.core.text.shapes.gaps import ELISION
 
 EntryRole: TypeAlias = Literal["system", "user", "assistant", "tool", "other"]
 Speaker: TypeAlias = Literal["user", "assistant", "tool"]
 Json: TypeAlias = Mapping[str, Any]
+
+BRIDGE = ELISION.strip()
+"""What the other side says between two messages whose answers left."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,6 +188,30 @@ def _last_step(entries: Sequence[Entry]) -> int:
     while n and entries[n - 1].role == "assistant":
         n -= 1
     return n
+
+
+def takes_turn(entry: Entry) -> bool:
+    """Whether a person or the model speaks; calls and results of tools are nothing in between."""
+    is_item = entry.role == "assistant" and entry.kinds and not entry.said
+    return entry.role in ("user", "assistant") and not (entry.calls or entry.results or is_item)
+
+
+def is_bridge(entry: Entry) -> bool:
+    """Whether it is what stood between two messages of an earlier list."""
+    return entry.said == BRIDGE and takes_turn(entry)
+
+
+def missing_turns(entries: Iterable[Entry], before: EntryRole = "other") -> dict[int, EntryRole]:
+    """By index, the entries before which a turn of the other side is missing, and that side.
+
+    Strict chat templates refuse two messages of one side in a row.
+    """
+    found: dict[int, EntryRole] = {}
+    for entry in filter(takes_turn, entries):
+        if entry.role == before:
+            found[entry.index] = "assistant" if before == "user" else "user"
+        before = entry.role
+    return found
 
 
 def read_entries(read: Reader, messages: Iterable[tuple[int, Json]]) -> list[Entry]:

@@ -6,9 +6,8 @@ values that the next call most likely needs, and excerpts. `ledger_text.py` spel
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import merge
 from itertools import chain
@@ -31,8 +30,7 @@ from foveate.core.compact.ledger_text import (
     write_line,
 )
 from foveate.core.compact.quotes import Quotes
-from foveate.core.compact.telling_lines import value_form
-from foveate.core.compact.values import Value, ValueKind
+from foveate.core.compact.values import Value, ValueKind, value_form
 
 KIND_WEIGHT: dict[ValueKind, float] = {
     "identifier": 5.0,
@@ -43,7 +41,6 @@ KIND_WEIGHT: dict[ValueKind, float] = {
     "small": 0.5,
 }
 """How likely a value of a kind is needed again; the order matters, the figures hardly do."""
-AMOUNT_WEIGHT = 4.5
 AGAIN_WEIGHT = 0.6  # for each of up to three texts more that have the value
 SAID_WEIGHT = 3.0
 USED_WEIGHT = 1.5
@@ -56,7 +53,6 @@ PACES = {
     "handles": 0.7,
     "values": 12.0,
     "answers": 2.0,
-    "numerous": 1.5,
     "people": 1.0,
 }
 """How fast each kind of item is named beside the others, in characters."""
@@ -64,14 +60,9 @@ VALUE_CHARS, LINE_CHARS = 4, 24
 """Characters that a value takes beside its text, and a quote or a handle beside its own."""
 PEOPLE_LINES = 8
 """Messages of people; where more of them left, what they said shares a line."""
-MANY = 24
-"""Values that only one text names; of such, so many come before what was said. The same holds for a
-series: values that only results name and that differ in their numbers alone."""
-SERIAL = 3
-"""Of more than `MANY` such values that nothing else names, and of brief ones, so many are first."""
-_BRIEF = re.compile(r"[A-Za-z]{1,2}0|0(?:\.0)?[a-z\u00b5]{1,3}|0:0(?::0)?|[+-]0|\S* 0")
-"""Forms of which a text soon has many that say little: bins, durations, times, short numbers."""
-_CENTS = re.compile(r"-?\d[\d.,]*[.,]\d\d")
+MANY, NAMED = 16, 3
+"""More values of one result that differ in their numbers alone are a repeated kind, such as the
+times of a log; so many of it are named."""
 
 
 class Item(NamedTuple):
@@ -87,7 +78,7 @@ class Item(NamedTuple):
 class Ledger:
     """The finished text and its tokens; the values it names, and how many of them left.
 
-    `needed`: tokens without what only fills the room: the many values of one text, and excerpts.
+    `needed`: tokens without excerpts, which only fill the room.
     `added`: pieces in it.
     """
 
@@ -207,17 +198,11 @@ class LedgerBuilder:
 class RankedValues(NamedTuple):
     """What left, each value with the origin to name it under, the most needed first.
 
-    `numerous`: of each origin, the values that nothing else names, and those of a series that
-    several results list, but for its `MANY` best.
-    `serial`: of a result, more than `MANY` values that nothing else names and that differ in their
-    numbers alone, but for the `SERIAL` best. `brief`: of forms of which a text has many that say
-    little, all but the `SERIAL` best, which are counted and not named.
+    `repeated`: of each repeated kind all but the first, which are counted and not named.
     """
 
     first: Sequence[tuple[int, Value]]
-    numerous: Sequence[tuple[int, Value]]
-    serial: Sequence[tuple[int, Value]]
-    brief: Sequence[tuple[int, Value]]
+    repeated: Sequence[tuple[int, Value]]
 
 
 def rank_values(
@@ -257,58 +242,50 @@ def rank_values(
                     last[text] = max(last[text], place)
 
     def worth(text: str) -> float:
-        value = home[text][1]
-        kind: ValueKind = "time" if _BRIEF.fullmatch(_form(value)) else value.kind
-        points = max(KIND_WEIGHT[kind], AMOUNT_WEIGHT * bool(_CENTS.fullmatch(text)))
+        points = KIND_WEIGHT[home[text][1].kind]
         points += AGAIN_WEIGHT * min(times[text] - 1, 3)
         points += SAID_WEIGHT * (text in said) + USED_WEIGHT * (text in used)
         return points + RECENT_WEIGHT * min(last[text] / max(end, 1), 1.0)
 
     ranked = sorted(home, key=lambda text: (-worth(text), home[text][0], text))
     listed = {
-        text: home[text][0]
+        text: _form(home[text][1])
         for text in ranked
         if text not in said
         and text not in used
+        and text not in spoken
         and origins[home[text][0]].last <= origins[home[text][0]].place
     }
-    forms = {text: (n, _form(home[text][1])) for text, n in listed.items() if text not in spoken}
-    alone = {text: n for text, n in listed.items() if times[text] == 1}
-    lists = _split_numerous(ranked, alone, forms)
+    lists = _split_repeated(ranked, listed, _repeated_forms(origins))
     return RankedValues(*([home[text] for text in texts] for texts in lists))
 
 
+def _repeated_forms(origins: Sequence[Origin]) -> set[str]:
+    """The forms of which one result has more than `MANY` values."""
+    sizes = (Counter(map(_form, one.values)) for one in origins if one.kind == "tool")
+    return {form for forms in sizes for form, size in forms.items() if size > MANY}
+
+
 def _form(value: Value) -> str:
-    """What values of a series have in common: of a short number its key."""
-    return f"{value.key} 0" if value.kind == "small" else value_form(value.text)
+    """What values of a kind have in common: of a number its key."""
+    return f"{value.key} 0" if value.kind in ("number", "small") else value_form(value.text)
 
 
-def _split_numerous(
-    ranked: Sequence[str], alone: Mapping[str, int], forms: Mapping[str, tuple[int, str]]
-) -> tuple[list[str], ...]:
+def _split_repeated(
+    ranked: Sequence[str], listed: Mapping[str, str], repeated: Collection[str]
+) -> tuple[list[str], list[str]]:
     """The lists of `RankedValues`.
 
-    `alone`: the origin of each value that nothing else names; `forms`: the origin and the form of
-    each value that tool results alone name, because messages of people and models are no logs.
+    `listed`: the form of each value that tool results alone name, because messages of people and
+    models are no logs. Of those that are `repeated`, the best `NAMED` are first.
     """
-    sizes = Counter(forms.values())
-    brief = {form for (_, form), n in sizes.items() if n > SERIAL and _BRIEF.fullmatch(form)}
-    first, numerous, serial, rest = list[str](), list[str](), list[str](), list[str]()
-    of_form: Counter[tuple[int, str]] = Counter()
-    of_origin: Counter[int] = Counter()
+    first, others = list[str](), list[str]()
+    seen: Counter[str] = Counter()
     for text in ranked:
-        n, form = forms.get(text, (alone.get(text, -1), ""))
-        is_series = sizes[n, form] > MANY
-        if form in brief or (is_series and text in alone):
-            key = (-1, form) if form in brief else (n, form)
-            of_form[key] += 1
-            if of_form[key] > SERIAL:
-                (rest if form in brief else serial).append(text)
-                continue
-        if is_series or text in alone:
-            of_origin[n] += 1
-        (numerous if (is_series or text in alone) and of_origin[n] > MANY else first).append(text)
-    return first, numerous, serial, rest
+        form = listed.get(text, "")
+        seen[form] += 1
+        (others if form in repeated and seen[form] > NAMED else first).append(text)
+    return first, others
 
 
 def write_ledger(
@@ -325,7 +302,7 @@ def write_ledger(
 
     What people said comes first, in `people_room`. Beside each other come decisions of the model,
     telling lines, handles, the values that `rank_values` puts first, and what else was said; behind
-    them the numerous, excerpts and serial values. Each part is a beginning of its list, so that
+    them excerpts. Each part is a beginning of its list, so that
     what a smaller room has, a larger one has too.
     """
     builder = LedgerBuilder(origins=origins, left=left, room=room, count=count)
@@ -337,21 +314,14 @@ def write_ledger(
         "decisions": [Item(*piece) for piece in quotes.decisions],
         "lines": [Item(*piece) for piece in quotes.lines],
         "handles": [Item(n) for n in _handles(origins)],
-        "values": _value_items(ranked.first),
+        "values": [Item(n, value.text, value) for n, value in ranked.first],
         "answers": [Item(*piece) for piece in quotes.answers],
     }
     paced = [_paced(origins, items, PACES[kind]) for kind, items in parts.items()]
-    many = _value_items(ranked.numerous, filler=True)
-    start = sum(_size(origins, item) for item in parts["values"]) / PACES["values"]
-    paced.append(_paced(origins, many, PACES["numerous"], start))
     more = (Item(n, text, filler=True) for n, text in quotes.excerpts)
     merged = (item for _, item in merge(*paced, key=itemgetter(0)))
-    builder.fill(chain(merged, more, _value_items(ranked.serial, filler=True)), builder.used + rest)
+    builder.fill(chain(merged, more), builder.used + rest)
     return builder.finish(frozenset(value.text for _, value in chain(*ranked)))
-
-
-def _value_items(values: Iterable[tuple[int, Value]], *, filler: bool = False) -> list[Item]:
-    return [Item(n, value.text, value, filler) for n, value in values]
 
 
 def _handles(origins: Sequence[Origin]) -> list[int]:
@@ -365,12 +335,13 @@ def _handles(origins: Sequence[Origin]) -> list[int]:
 
 
 def _paced(
-    origins: Sequence[Origin], items: Iterable[Item], pace: float, start: float = 0.0
+    origins: Sequence[Origin], items: Iterable[Item], pace: float
 ) -> Iterator[tuple[float, Item]]:
     """The items with when each is done, where so many characters are said at a time."""
+    done = 0.0
     for item in items:
-        start += _size(origins, item) / pace
-        yield start, item
+        done += _size(origins, item) / pace
+        yield done, item
 
 
 def _size(origins: Sequence[Origin], item: Item) -> int:

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from foveate.core.compact.alternation import is_bridge
-from foveate.core.compact.entries import Entry, Group, Result, group_entries
+from foveate.core.compact.entries import Entry, Group, Result, group_entries, is_bridge
 from foveate.core.compact.ledger_text import EarlierLedger, Range, join_ranges, read_ledger
 from foveate.core.compact.repacking import GroupSize
 

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from foveate.core.compact.telling_lines import value_form
+from foveate.core.compact.values import value_form
 from foveate.core.stages.compress.features import BEFORE_FIRST, COMMON_IDENTIFIER, FEW_HOLDERS
 from foveate.core.stages.compress.score import LOGS
 from foveate.core.stages.compress.table import rarity

@@ -7,14 +7,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
+from foveate.core.bounded_cache import BoundedCache
 from foveate.core.compact.entries import Speaker
 from foveate.core.compact.ledger_text import WORTH_HANDLE, Origin
 from foveate.core.compact.shorten import split_result
-from foveate.core.compact.telling_lines import error_lines, named_lines, value_form
+from foveate.core.compact.values import extract_values, value_form
+from foveate.core.seal import content_hash
 from foveate.core.text.facts import polarity_mark
+from foveate.core.text.log_levels import is_severe
 from foveate.core.text.salience import inverse_document_frequency
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.text.words import split_words
+from foveate.core.types import Span
 
 OPENING = 5
 """Sentences of the first person who spoke that come first: they say the task."""
@@ -22,6 +26,17 @@ LONGEST_SAID = 240
 """Characters of a sentence; a longer one of the model is an excerpt like others."""
 REPEATED = 3
 """Sentences that differ in their numbers alone; of more, these many come before the others."""
+LONGEST_LINE = 240
+"""Characters; a longer line is no entry of a log that could be quoted."""
+MOST_LINES = 40
+"""Lines of one text that say an error, or that the question names."""
+MOST_NAMED = 24
+"""Places in a text; a value in more of them, such as the day of a log, tells nothing."""
+LEAST_WORDS = 3
+"""In a line; fewer are a value with its key, which a ledger names without quoting it."""
+_LINE = re.compile(r"[^\n]++")
+_KNOWN: BoundedCache[str, tuple[Span, ...]] = BoundedCache(2_000_000)
+"""An agent sends its logs again with each call; reading them again took a fifth of the time."""
 _DECISION = re.compile(
     r"""\b(?:decid|decision|conclu|because\b|therefore\b|turns\ out|root\ cause|caused?\ by
     |found\ that|instead\ of|will\ not\b|won't\b|entsch(?:ied|eid)|beschl(?:oss|uss)|weil\b
@@ -109,6 +124,37 @@ def _telling_lines(origins: Sequence[Origin], question: str) -> list[Piece]:
             spans = sorted({*error_lines(text), *named_lines(text, question)})
             found += ((n, text[a:b]) for a, b in spans if text[a:b] not in origin.shown)
     return _rank_pieces(found, question)
+
+
+def error_lines(text: str) -> tuple[Span, ...]:
+    """The lines that say an error, in order: the first of each form."""
+    key = content_hash(text)
+    known = _KNOWN.get(key)
+    if known is None:
+        found: dict[str, Span] = {}
+        for start, end in _short_lines(text):
+            if is_severe(text[start:end]):
+                found.setdefault(value_form(text[start:end]), (start, end))
+        known = tuple(found.values())[:MOST_LINES]
+        _KNOWN.put(key, known)
+    return known
+
+
+def named_lines(text: str, question: str) -> list[Span]:
+    """The lines with a value of the question in them, such as an identifier or a time, in order."""
+    values = [value.text for value in extract_values(question) if value.kind != "small"]
+    named = [value for value in values if 0 < text.count(value) <= MOST_NAMED]
+    if not named:
+        return []
+    pattern = re.compile("|".join(map(re.escape, named)))
+    return [line for line in _short_lines(text) if pattern.search(text, *line)][:MOST_LINES]
+
+
+def _short_lines(text: str) -> Iterator[Span]:
+    for match in _LINE.finditer(text):
+        short = match.end() - match.start() <= LONGEST_LINE
+        if short and len(match[0].split(maxsplit=LEAST_WORDS)) >= LEAST_WORDS:
+            yield match.span()
 
 
 def _newest(origins: Sequence[Origin], kind: Speaker) -> Iterator[Piece]:

@@ -43,6 +43,7 @@ _DATE = re.compile(
 )
 _TIME = re.compile(r"\d{1,2}:\d{2}(?::\d{2})?(?:[.+Z-][\d:]*)?\Z")
 _NUMBER = re.compile(r"-?[\d.,]+%?\Z")
+_DIGITS = re.compile(r"0x[\da-fA-F]++|\d++")
 _TRAILING = ".,:;/?=&#~+-"
 _SMALL = 4
 """Characters; a shorter number says little without its key."""
@@ -73,6 +74,15 @@ def extract_values(text: str) -> tuple[Value, ...]:
         known = tuple({value.text: value for value in reversed(list(_values(text)))}.values())[::-1]
         _KNOWN.put(key, known)
     return known
+
+
+def value_form(text: str) -> str:
+    """What texts that differ in their numbers alone have in common.
+
+    >>> value_form("req-95964") == value_form("req-7")
+    True
+    """
+    return _DIGITS.sub("0", text)
 
 
 def named_value(text: str, key: str = "") -> Value:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from foveate.core.compact.telling_lines import error_lines
+from foveate.core.compact.quotes import error_lines
 
 
 @pytest.mark.parametrize(
