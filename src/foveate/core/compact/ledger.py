@@ -78,7 +78,7 @@ class Item(NamedTuple):
 class Ledger:
     """The finished text and its tokens; the values it names, and how many of them left.
 
-    `needed`: tokens without excerpts, which only fill the room.
+    `needed`: tokens without excerpts and repeated kinds, which only fill the room.
     `added`: pieces in it.
     """
 
@@ -198,7 +198,8 @@ class LedgerBuilder:
 class RankedValues(NamedTuple):
     """What left, each value with the origin to name it under, the most needed first.
 
-    `repeated`: of each repeated kind all but the first, which are counted and not named.
+    `repeated`: of each repeated kind all but the first. Times and short numbers among them are
+    counted; the others, which a later call may use, are named where there is room.
     """
 
     first: Sequence[tuple[int, Value]]
@@ -302,7 +303,7 @@ def write_ledger(
 
     What people said comes first, in `people_room`. Beside each other come decisions of the model,
     telling lines, handles, the values that `rank_values` puts first, and what else was said; behind
-    them excerpts. Each part is a beginning of its list, so that
+    them excerpts and repeated kinds. Each part is a beginning of its list, so that
     what a smaller room has, a larger one has too.
     """
     builder = LedgerBuilder(origins=origins, left=left, room=room, count=count)
@@ -320,7 +321,12 @@ def write_ledger(
     paced = [_paced(origins, items, PACES[kind]) for kind, items in parts.items()]
     more = (Item(n, text, filler=True) for n, text in quotes.excerpts)
     merged = (item for _, item in merge(*paced, key=itemgetter(0)))
-    builder.fill(chain(merged, more), builder.used + rest)
+    listed = [
+        Item(n, value.text, value, filler=True)
+        for n, value in ranked.repeated
+        if value.kind not in ("time", "small")
+    ]
+    builder.fill(chain(merged, more, listed), builder.used + rest)
     return builder.finish(frozenset(value.text for _, value in chain(*ranked)))
 
 
