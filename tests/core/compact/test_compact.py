@@ -348,7 +348,7 @@ def test_values_of_what_leaves_stand_in_the_ledger():
 
 @pytest.mark.parametrize("budget", [300, 600, 1_500])
 def test_one_long_log_does_not_fill_the_ledger(budget):
-    """A3: what people said and the other results' values come before the serials of a log."""
+    """A3: what people said and the other results' values come before the 25th serial of a log."""
     log = "".join(f"job-{8_200 + n} ended, serial SN{9_000 + n * 37}\n" for n in range(200))
     said = "I was charged twice and my limit is 150 EUR. Never write to my old address."
     messages = [

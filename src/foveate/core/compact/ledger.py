@@ -6,6 +6,7 @@ values that the next call most likely needs, and excerpts. `ledger_text.py` spel
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -41,6 +42,7 @@ KIND_WEIGHT: dict[ValueKind, float] = {
     "small": 0.5,
 }
 """How likely a value of a kind is needed again; the order matters, the figures hardly do."""
+AMOUNT_WEIGHT = 4.5
 AGAIN_WEIGHT = 0.6  # for each of up to three texts more that have the value
 SAID_WEIGHT = 3.0
 USED_WEIGHT = 1.5
@@ -63,6 +65,7 @@ PEOPLE_LINES = 8
 MANY, NAMED = 16, 3
 """More values of one result that differ in their numbers alone are a repeated kind, such as the
 times of a log; so many of it are named."""
+_CENTS = re.compile(r"-?\d[\d.,]*[.,]\d\d")
 
 
 class Item(NamedTuple):
@@ -244,6 +247,7 @@ def rank_values(
 
     def worth(text: str) -> float:
         points = KIND_WEIGHT[home[text][1].kind]
+        points = max(points, AMOUNT_WEIGHT * bool(_CENTS.fullmatch(text)))
         points += AGAIN_WEIGHT * min(times[text] - 1, 3)
         points += SAID_WEIGHT * (text in said) + USED_WEIGHT * (text in used)
         return points + RECENT_WEIGHT * min(last[text] / max(end, 1), 1.0)
