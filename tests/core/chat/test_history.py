@@ -166,6 +166,24 @@ def test_a_note_names_the_latest_where_not_all_fit(room):
     assert left == [f"c{n}" for n in gone[: len(gone) - len(lines)]]
 
 
+@pytest.mark.parametrize(
+    ("query", "stays"),
+    [
+        ("And at what time of the day do they usually open in the summer months?", True),
+        ("At what time of the day does the relief valve open in the summer months?", False),
+    ],
+)
+def test_question_about_them_takes_the_turn_before(query, stays):
+    """W1, U1: what a question refers to stays before the ledger has its part."""
+    museums = "The museums are the Albertina, the Belvedere and the Kunsthaus in the old town. " * 4
+    turns = (*[user(f"Pump {n}-{n + 100} hums.") for n in range(40)], said(museums))
+
+    conversation = kept(turns, 134, 0, query=query)
+
+    assert (turns[-1] in conversation.turns) == stays
+    assert conversation.tokens <= 134
+
+
 def test_a_summary_takes_the_place_of_the_older_turns():
     """W1: a model's summary is used where it makes all fit, and what it is of is said."""
     turns = (user(LONG), said(LONG), user("So?"), said("So."))

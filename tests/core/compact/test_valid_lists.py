@@ -57,11 +57,11 @@ def test_whatever_took_turns_does(steps, form, budget):
 def test_what_took_a_turn_is_no_message_of_the_next_list(form):
     """A12, A3: an agent that goes on with what came out counts the messages of the first list."""
     messages = talk(6, form)
-    sent = list(compact(messages[:-1] + messages[-1:], budget=160, form=form).messages)
+    sent = list(compact(messages[:-1] + messages[-1:], budget=200, form=form).messages)
     texts = [text for _, _, text in parts(sent)]
     assert BRIDGE in texts
     more = spell([Step("assistant", "So. " * 90), Step("user", "Well?")], form)
-    made = compact([*sent, *more], budget=160, form=form)
+    made = compact([*sent, *more], budget=200, form=form)
     left = len(messages) + len(more) - sum(place >= 0 for place in made.places)
     assert made.ledger.startswith(f"[Ledger: messages 1-{left} left")
     assert f"\u201c{BRIDGE}\u201d" not in made.ledger

@@ -31,6 +31,7 @@ from foveate.core.compact.shorten import (
 )
 from foveate.core.compact.values import Value, extract_values
 from foveate.core.errors import BudgetTooSmall
+from foveate.core.text.shapes.entries import needs_turn_before
 from foveate.core.text.shapes.strings import plain_strings
 
 LEDGER_SHARE = 0.6
@@ -98,7 +99,8 @@ class Packing:
         fixed = sum(self.view.group_tokens(n) for n in self.fixed if n <= self.point)
         if fixed > self.room:
             raise BudgetTooSmall(self.room, fixed, what="the last step, beside what is pinned,")
-        return fixed + self._add_question(self.room - fixed)
+        fixed += self._add_question(self.room - fixed)
+        return fixed + self._add_referred(self.target - least_ledger(self.room) - fixed)
 
     def _add_question(self, free: int) -> int:
         """Let stay what a person said last, if it is words and not long; the tokens of it."""
@@ -120,6 +122,31 @@ class Packing:
         shown = sum(size.said for n, size in enumerate(sizes) if n in self.fixed)
         said = sum(size.said for size in sizes)
         return max(0, min(said, self.room // PEOPLE_SHARE) - shown)
+
+    def _add_referred(self, free: int) -> int:
+        """Let stay what the first of the last groups refers to; the tokens of it.
+
+        A question about "they" is not understood without the turn before, nor that without the one
+        before it. They may take half of the room, before the ledger does.
+        """
+        groups = self.measured.groups
+        used, n = 0, self._first_of_last()
+        while n > 0 and not groups[n - 1].orphan and self._needs_group_before(n):
+            n -= 1
+            used += self.view.group_tokens(n)
+            if used > free * PREFER_SHARE:
+                return used - self.view.group_tokens(n)
+            self.fixed |= {n}
+        return used
+
+    def _needs_group_before(self, n: int) -> bool:
+        words, before = (self._message_words(at) for at in (n, n - 1))
+        return bool(words) and needs_turn_before(before, words)
+
+    def _message_words(self, n: int) -> str:
+        """What people and the model say in a group."""
+        spoken = map(self.measured.text_of, self.measured.groups[n].entries)
+        return " ".join(filter(None, spoken))
 
     def _first_of_last(self) -> int:
         """The first of the groups up to the point that stay without a hole."""

@@ -192,6 +192,18 @@ def _add_turns(text: str, spans: list[Span], words: list[int], builder: ShapeBui
                 builder.add(first, before)
 
 
+def needs_turn_before(before: str, words: str) -> bool:
+    """Whether the words of a turn cannot be understood without the turn before.
+
+    >>> before = "The museums of the old town are closed in winter."
+    >>> asked = "And at what time of the day do they open in the summer months?"
+    >>> needs_turn_before(before, asked), needs_turn_before(asked, before)
+    (True, True)
+    """
+    words = words.strip()
+    return len(words) <= SHORT or _refers_to(before, words)
+
+
 def _refers_to(before: str, words: str) -> bool:
     """Whether the turn before asks, or these words name no one whom they speak of."""
     asked = before.rstrip().endswith(("?", "\uff1f"))
