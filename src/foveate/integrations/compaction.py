@@ -41,13 +41,17 @@ def _message_from_mapping(item: Any, place: int) -> Mapping[str, Any]:
     return found
 
 
+def _message_as_it_is(_item: Any, message: Mapping[str, Any]) -> Any:
+    return message
+
+
 def compact_items(
     options: CompactionOptions,
     items: Iterable[Item],
     *,
     form: str,
     read: Callable[[Item, int], Mapping[str, Any]] = _message_from_mapping,
-    write: Callable[[Item | None, Mapping[str, Any]], Item] = lambda _, message: message,
+    write: Callable[[Item | None, Mapping[str, Any]], Item] = _message_as_it_is,
     beside: Iterable[Mapping[str, Any]] = (),
     pinned: Sequence[int] = (),
 ) -> list[Item]:
