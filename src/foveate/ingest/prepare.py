@@ -27,7 +27,7 @@ from foveate.ingest.loaders.limits import Limits
 from foveate.ingest.walk import File
 from foveate.ports import Document, LoadedDocument
 
-_FORMAT = "foveate ingest 15"
+_FORMAT = "foveate ingest 16"
 _DIGEST_BYTES = 16
 
 

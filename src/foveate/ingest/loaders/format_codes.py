@@ -98,7 +98,9 @@ def _parse_short_code(code: str) -> Code:
     if not found:
         return Code((), None)
     text = found[-1] if len(found) > 3 or ("general", "@") in found[-1].parts else None
-    numbers = found[:3] if text is None or len(found) == 1 else found[: min(len(found) - 1, 3)]
+    numbers = found[:3] if text is None else found[: min(len(found) - 1, 3)]
+    if not numbers:  # a format for texts alone shows numbers without one
+        numbers = [_parse_section("General")]
     return Code(tuple(_with_tests(numbers)), text)
 
 
@@ -113,7 +115,11 @@ def _split_sections(code: str) -> list[str]:
 
 
 def _with_tests(sections: Sequence[Section]) -> Iterator[Section]:
-    """The sections with the numbers that each is for; one without a test is for the rest."""
+    """The sections with the numbers that each is for; one without a test is for the rest.
+
+    Only a section for all that is below zero says itself what it shows: as in the programs, one
+    for less than another limit is shown with a sign.
+    """
     many = len(sections) > 2
     usual = [_ALL, _NEGATIVE if many else _ALL, _ALL]
     if len(sections) > 1 and sections[0].test is _ALL:
@@ -121,10 +127,10 @@ def _with_tests(sections: Sequence[Section]) -> Iterator[Section]:
     rest_is_negative = False
     for section, default in zip(sections, usual, strict=False):
         sign, limit = test = default if section.test is _ALL else section.test
-        of_negative = limit < 0 if sign in ("<=", "=") else limit <= 0 and sign == "<"
-        of_negative = (of_negative or rest_is_negative) and not _lacks_sign(section.parts)
+        of_negative = (sign == "<" and not limit) or rest_is_negative
+        of_negative = of_negative and not _lacks_sign(section.parts)
         yield replace(section, test=test, is_negative=of_negative and len(sections) > 1)
-        rest_is_negative |= limit <= 0 if sign == ">=" else limit < 0 and sign == ">"
+        rest_is_negative |= sign == ">=" and not limit
 
 
 def _lacks_sign(parts: _Parts) -> bool:

@@ -142,6 +142,7 @@ def _write_places(section: Section, head: str, tail: str) -> Iterator[str]:
             yield tail[seen - layout.before : seen - layout.before + 1]
             seen += 1
         elif n == layout.point:
+            yield head if not layout.before else ""
             yield "." if tail else ""
         elif kind in LITERALS:
             yield text
