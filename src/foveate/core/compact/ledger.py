@@ -62,7 +62,7 @@ VALUE_CHARS, LINE_CHARS = 4, 24
 """Characters that a value takes beside its text, and a quote or a handle beside its own."""
 PEOPLE_LINES = 8
 """Messages of people; where more of them left, what they said shares a line."""
-MANY, NAMED = 16, 3
+MANY, NAMED = 24, 3
 """More values of one result that differ in their numbers alone are a repeated kind, such as the
 times of a log; so many of it are named."""
 _CENTS = re.compile(r"-?\d[\d.,]*[.,]\d\d")
