@@ -63,8 +63,8 @@ VALUE_CHARS, LINE_CHARS = 4, 24
 PEOPLE_LINES = 8
 """Messages of people; where more of them left, what they said shares a line."""
 MANY, NAMED = 24, 3
-"""More values of one result that differ in their numbers alone are a repeated kind, such as the
-times of a log; so many of it are named."""
+"""More values of one result with one key, or that differ in their numbers alone, are a repeated
+kind, such as the times of a log; so many of it are named."""
 _CENTS = re.compile(r"-?\d[\d.,]*[.,]\d\d")
 
 
@@ -272,8 +272,8 @@ def _repeated_forms(origins: Sequence[Origin]) -> set[str]:
 
 
 def _form(value: Value) -> str:
-    """What values of a kind have in common: of a number its key."""
-    return f"{value.key} 0" if value.kind in ("number", "small") else value_form(value.text)
+    """What values of a kind have in common: the key, or all but their numbers."""
+    return f"{value.key} 0" if value.key else value_form(value.text)
 
 
 def _split_repeated(
