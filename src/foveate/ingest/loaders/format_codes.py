@@ -95,13 +95,10 @@ def parse_code(code: str) -> Code:
 @lru_cache(maxsize=256)
 def _parse_short_code(code: str) -> Code:
     found = [_parse_section(part) for part in _split_sections(code)]
-    if not found:
-        return Code((), None)
     text = found[-1] if len(found) > 3 or ("general", "@") in found[-1].parts else None
     numbers = found[:3] if text is None else found[: min(len(found) - 1, 3)]
-    if not numbers:  # a format for texts alone shows numbers without one
-        numbers = [_parse_section("General")]
-    return Code(tuple(_with_tests(numbers)), text)
+    # a format for texts alone shows numbers without one
+    return Code(tuple(_with_tests(numbers or [_parse_section("General")])), text)
 
 
 def _split_sections(code: str) -> list[str]:

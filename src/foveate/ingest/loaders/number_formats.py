@@ -109,11 +109,8 @@ def _write_around(section: Section, said: str) -> str:
     """The literals of a section, and where it has a place for anything, that."""
     if section.parts and all(kind == "colour" for kind, _ in section.parts):
         return said
-    return "".join(
-        said if kind == "general" else text
-        for kind, text in section.parts
-        if kind in LITERALS or kind == "general"
-    )
+    parts = [part for part in section.parts if part[0] in LITERALS or part[0] == "general"]
+    return "".join(said if kind == "general" else text for kind, text in parts)
 
 
 def _write_general(section: Section, number: Decimal) -> str:
@@ -142,8 +139,7 @@ def _write_places(section: Section, head: str, tail: str) -> Iterator[str]:
             yield tail[seen - layout.before : seen - layout.before + 1]
             seen += 1
         elif n == layout.point:
-            yield head if not layout.before else ""
-            yield "." if tail else ""
+            yield ("" if layout.before else head) + ("." if tail else "")
         elif kind in LITERALS:
             yield text
 
