@@ -66,6 +66,8 @@ def test_articles_of_a_contract() -> None:
     """V1: start values, letters, overrides and the text of a level; a deeper level begins anew."""
     lists = (
         ARTICLES
+        + ARTICLES.replace('Id="1"', 'Id="2"')
+        + _list(3, 2)
         + _list(1, 1)
         + _list(2, 1, '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="12"/></w:lvlOverride>')
     )
@@ -73,12 +75,12 @@ def test_articles_of_a_contract() -> None:
         _item(text, number, depth)
         for text, number, depth in [
             ("Fees", 1, 0), ("paid", 1, 1), ("due", 1, 1), ("Boats", 1, 0), ("marked", 1, 1),
-            ("Keeper", 2, 0), ("Office", 2, 0), ("Again", 1, 0),
+            ("Keeper", 2, 0), ("Office", 2, 0), ("Again", 1, 0), ("Other", 3, 1), ("End", 3, 0),
         ]
     )  # fmt: skip
     assert _shown(lists, body) == [
         "Article 5 Fees", "  (a) paid", "  (b) due", "Article 6 Boats", "  (a) marked",
-        "Article 12 Keeper", "Article 13 Office", "Article 14 Again",
+        "Article 12 Keeper", "Article 13 Office", "Article 14 Again", "  (a) Other", "Article 6 End",
     ]  # fmt: skip
 
 
@@ -179,6 +181,23 @@ def test_lists_of_opendocument() -> None:
     assert _odt(f"{first}<text:p>between</text:p>{second}{third}") == [
         "Article 5 Fees", "  (a) paid", "  (b) due", "    5.b.i. x", "Article 6 Boats", "between",
         "Article 7 On", "Article 5 New", "Article 9 At",
+    ]  # fmt: skip
+
+
+def test_lists_that_libreoffice_wrote() -> None:
+    """V1: its items that hold a list alone do not count, and its own attributes say what shows."""
+    styles = ODT_LIST.replace('="1" ', '="01, 02, 03, ..." ').replace("L1", "L2")
+    styles = styles.replace('display-levels="3"', 'num-list-format="%1%–%3%."')
+    on = 'text:style-name="L1" text:continue-numbering="true"'
+    first = _ul(_li("a") + _li("b", 'text:style-override="L2"', _ul(_li("c"), "")))
+    place = f"<text:list-item>{_ul(_li('d'), '')}</text:list-item>"
+    other = _ul(f"<text:list-item>{_ul(_li('f', inner=_ul(_li('g'), '')), '')}</text:list-item>",
+                'text:style-name="L2"')  # fmt: skip
+    body = first + "<text:p>between</text:p>" + _ul(place + _li("e"), on) + other
+    body += _ul(_li("h"), 'text:style-name="L2" text:continue-numbering="true"') + _ul(_li("i"), on)
+    assert [line.strip() for line in _odt(body, ODT_LIST + styles)] == [
+        "Article 5 a", "Article 06 b", "(a) c", "between", "(b) d", "Article 7 e",
+        "(a) f", "05–i. g", "Article 06 h", "Article 5 i",
     ]  # fmt: skip
 
 

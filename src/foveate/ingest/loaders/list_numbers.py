@@ -112,7 +112,8 @@ def next_mark(
 ) -> str:
     """Count an item of that depth, from 0, in `reached`; its mark, `-` if it has none.
 
-    `number`: that of the item, if its list does not just count on.
+    Above it, depths without an item count as begun, as in Word and LibreOffice. `number`: that of
+    the item, if its list does not just count on.
 
     >>> levels, reached = {0: Level(text="%1."), 1: Level(kind="a", text="%1%2)")}, {}
     >>> [next_mark(levels, reached, depth) for depth in (0, 1, 1, 0, 1)]
@@ -130,7 +131,8 @@ def next_mark(
     for each in range(depth + 1):
         shown = levels.get(each, _USUAL)
         kind = "1" if level.is_legal and shown.kind else shown.kind
-        numbers.append(write_number(reached.get(each, shown.start), kind) if kind else "")
+        count = reached.setdefault(each, shown.start)
+        numbers.append(write_number(count, kind) if kind else "")
     marks = _PLACE.sub(
         lambda found: "".join(numbers[int(found[1]) - 1 : int(found[1])]), level.text
     )

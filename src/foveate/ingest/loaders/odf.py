@@ -169,9 +169,9 @@ class _Text:
     styles: OdfStyles
     _open: list[_Paragraph] = field(default_factory=list)
     _lists: list[_List] = field(default_factory=list)  # the open ones
-    _known: dict[str, _List] = field(default_factory=dict)  # by id and by style
+    _known: dict[str, _List] = field(default_factory=dict)  # by id; without one, the last
     _outline: _List = field(default_factory=lambda: _List(OUTLINE))
-    _mark: str = ""  # of the item that has begun
+    _item: Mapping[str, str] | None = None  # that has begun, until its first paragraph or list
     _notes: int = 0
 
     def add_text(self, text: str) -> None:
@@ -199,9 +199,9 @@ class _Text:
         elif name == "list":
             self._start_list(given)
         elif name == "list-item" and self._lists:
-            self._mark = self._count(self._lists[-1], len(self._lists) - 1, given)
+            self._item = given
         elif name == "list-header":
-            self._mark = ""
+            self._item = None
         elif name == "table":
             self.body.start_table()
         elif name == "table-row":
@@ -212,8 +212,11 @@ class _Text:
     def _start_paragraph(self, name: str, given: Mapping[str, str]) -> None:
         style = self.styles.style("paragraph", given.get("style-name", ""))
         level = min(parse_number(given.get("outline-level", ""), 1), 9) if name == "h" else None
-        mark, self._mark = self._mark, ""
-        if level and not self._lists and style.numbered != "":
+        mark = ""
+        if self._item is not None and self._lists:
+            mark = self._count(self._lists[-1], len(self._lists) - 1, self._item)
+            self._item = None
+        elif level and not self._lists and style.numbered != "":
             is_header = given.get("is-list-header") == "true"
             mark = "" if is_header else self._count(self._outline, level - 1, given)
         self._open.append(_Paragraph(level, [style.look], mark))
@@ -223,19 +226,22 @@ class _Text:
         goes_on = given.get("continue-numbering") == "true" or "continue-list" in given
         if self._lists:
             root = self._lists[0]
-            if not goes_on:
+            if not goes_on and self._item is None:  # an item of lists alone is only a place of them
                 root.reached.pop(len(self._lists), None)
             found = _List(style, root.reached)
         else:
-            before = self._known.get(given.get("continue-list", style)) if goes_on else None
+            before = self._known.get(given.get("continue-list", "")) if goes_on else None
+            if before and "continue-list" not in given and before.style != style:
+                before = None
             found = _List(style, before.reached if before else {})
-            self._known[style] = self._known[given.get("id", style)] = found
+            self._known[""] = self._known[given.get("id", "")] = found
         self._lists.append(found)
+        self._item = None
 
     def _count(self, counted: _List, depth: int, given: Mapping[str, str]) -> str:
         """Count an item at that depth; its mark."""
         number = parse_number(given.get("start-value", ""), -1)
-        levels = self.styles.levels.get(counted.style, {})
+        levels = self.styles.levels.get(given.get("style-override", counted.style), {})
         return next_mark(levels, counted.reached, depth, number if number >= 0 else None)
 
     def end(self, name: str) -> None:
@@ -248,6 +254,7 @@ class _Text:
             self._notes -= 1
         elif name == "list" and self._lists:
             self._lists.pop()
+            self._item = None
             if not self._lists:
                 self.body.blocks.end_group()
         elif name == "table":

@@ -167,6 +167,7 @@ def _set_level(level: Level, name: str, value: str) -> None:
 
 _PARTS = ("styles.xml", "content.xml")
 _LEVELS = ("list-level-style-number", "list-level-style-bullet", "outline-level-style")
+_LISTED = re.compile(r"%([1-9])%")  # a level of LibreOffice's `num-list-format`
 _MOST_LEVELS = 9  # of which the text of a level can show the numbers
 OUTLINE = "\0"
 """The list of the headings, by a name that no style has."""
@@ -219,16 +220,17 @@ def read_odf_styles(archive: Archive) -> OdfStyles:
 def _odf_level(
     name: str, given: Mapping[str, str], depth: int, above: Mapping[int, Level]
 ) -> Level:
-    kind = given.get("num-format", "")
+    kind = given.get("num-format", "").split(",")[0]  # LibreOffice writes `01, 02, 03, ...`
     if name == "list-level-style-bullet" or not kind:
         return Level(kind="")
     first = depth + 1 - parse_number(given.get("display-levels", ""), 1)
     shown = [n for n in range(max(first, 0), depth) if n in above and above[n].kind]
     text = ".".join(f"%{n + 1}" for n in (*shown, depth))
+    usual = f"{given.get('num-prefix', '')}{text}{given.get('num-suffix', '')}"
     return Level(
         start=parse_number(given.get("start-value", ""), 1),
         kind=kind * 2 if kind in ("a", "A") and given.get("num-letter-sync") == "true" else kind,
-        text=f"{given.get('num-prefix', '')}{text}{given.get('num-suffix', '')}",
+        text=_LISTED.sub(r"%\1", listed) if (listed := given.get("num-list-format")) else usual,
     )
 
 
