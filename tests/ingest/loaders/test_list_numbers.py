@@ -80,7 +80,8 @@ def test_articles_of_a_contract() -> None:
     )  # fmt: skip
     assert _shown(lists, body) == [
         "Article 5 Fees", "  (a) paid", "  (b) due", "Article 6 Boats", "  (a) marked",
-        "Article 12 Keeper", "Article 13 Office", "Article 14 Again", "  (a) Other", "Article 6 End",
+        "Article 12 Keeper", "Article 13 Office", "Article 14 Again",
+        "  (a) Other", "Article 6 End",
     ]  # fmt: skip
 
 

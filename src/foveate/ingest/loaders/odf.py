@@ -125,7 +125,9 @@ class _FramePictures:
 
 def _read_object(archive: Archive, place: str) -> str:
     """The formula of an object that is a part of its own; empty if it is none."""
-    events = write_formulas(archive.events(f"{place.removeprefix('./')}/{_CONTENT}"), "math")
+    events = write_formulas(
+        archive.events(f"{place.removeprefix('./').rstrip('/')}/{_CONTENT}"), "math"
+    )
     kind, text, _ = next(events, ("", "", {}))
     return text if kind == "formula" else ""
 
