@@ -229,6 +229,9 @@ def test_mathml(formula: str, shown: str) -> None:
     assert read("a.epub", epub({"one": f"<p>so <math>{formula}</math></p>"})).text == f"so {shown}"
     inside = f"<text:p>so <draw:object><math>{formula}</math></draw:object></text:p>"
     assert read("a.odt", odf("text", inside)).text == f"so {shown}"
+    apart = odf("text", "<text:p>so <draw:object xlink:href='./Formula-0/'/></text:p>")
+    part = {"Formula-0/content.xml": f"<math>{formula}</math>".encode()}
+    assert read("a.odt", repacked(apart, part)).text == f"so {shown}"
 
 
 def test_a_formula_beside_a_figure_stays_apart() -> None:
