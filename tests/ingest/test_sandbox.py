@@ -85,7 +85,7 @@ def test_a_reader_that_fails_is_ended_and_replaced(
 ) -> None:
     """X2: the file is refused with the reason, and the next one is read by a new process."""
 
-    def started(limits: Limits) -> subprocess.Popen[bytes]:
+    def started(module: str, argument: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             [sys.executable, "-c", SCRIPTS[script]],
             stdin=subprocess.PIPE,
@@ -94,7 +94,7 @@ def test_a_reader_that_fails_is_ended_and_replaced(
         )
 
     with monkeypatch.context() as patched:
-        patched.setattr(sandbox_module, "_start_reader", started)
+        patched.setattr(sandbox_module, "start_process", started)
         with pytest.raises(BadInput) as caught:
             reader.load(b"x" * 1_000_000, Path("a.csv"))
     assert reason in str(caught.value)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, TypeAlias
 
 from foveate.batch.engines.engine import FailedTask
@@ -161,10 +160,7 @@ class PrepareTask:
 
     def __init__(self, preparer: Preparer) -> None:
         self._preparer = preparer
-
-    @cached_property
-    def _sandbox(self) -> Sandbox:
-        return Sandbox(self._preparer.limits)
+        self._sandbox = Sandbox(preparer.limits)
 
     def __call__(self, task: Task) -> Iterator[PreparedPart]:
         """The parts of the file."""

@@ -109,7 +109,9 @@ class Sandbox:
     ) -> Sequence[LoadedDocument | BadInput]:
         """The file's documents. Raises `BadInput`, also if the reader had to be ended."""
         asked = {"name": path.name, "options": asdict(options)}
-        process = self._process = self._process or _start_reader(self.limits)
+        process = self._process = self._process or start_process(
+            "foveate.ingest.reader", json.dumps(asdict(self.limits))
+        )
         overtime: list[bool] = []
 
         def end() -> None:
@@ -142,10 +144,6 @@ class Sandbox:
         if process is None:
             return 0
         return wait_for_exit(process)
-
-
-def _start_reader(limits: Limits) -> subprocess.Popen[bytes]:
-    return start_process("foveate.ingest.reader", json.dumps(asdict(limits)))
 
 
 def _send_file(process: subprocess.Popen[bytes], data: bytes, asked: dict[str, Any]) -> bytes:

@@ -32,7 +32,9 @@ def load_csv(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tup
     >>> loaded.text, loaded.sections[0].row
     ('part: valve; price: 3,20', 2)
     """
-    text, separator = _said_separator(decode(data))
+    text = decode(data)
+    said = _SAID.match(text)
+    text, separator = (text[said.end() :], said[1]) if said else (text, "")
     blocks = Blocks(limits)
     records = Records(limits, blocks)
     form = _form(text, path, separator)
@@ -40,8 +42,8 @@ def load_csv(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tup
     comments = _comments(text, form)
     try:
         for row, cells in enumerate(reader, 1):
-            said = [comments[row - 1]] if row <= len(comments) else cells
-            records.add_row(row, dict(enumerate(said)))
+            shown = [comments[row - 1]] if row <= len(comments) else cells
+            records.add_row(row, dict(enumerate(shown)))
     except csv.Error as error:
         raise BadInput(f"row {reader.line_num}: {error}") from None
     records.end_sheet()
@@ -53,12 +55,6 @@ def load_csv(data: bytes, path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tup
             lines=False,
         ),
     )
-
-
-def _said_separator(text: str) -> tuple[str, str]:
-    """The text without a first line such as `sep=;`, and the separator that it says."""
-    found = _SAID.match(text)
-    return (text[found.end() :], found[1]) if found else (text, "")
 
 
 def _form(text: str, path: Path, separator: str) -> dict[str, Any]:

@@ -232,10 +232,10 @@ class _Text:
                 root.reached.pop(len(self._lists), None)
             found = _List(style, root.reached)
         else:
-            before = self._known.get(given.get("continue-list", "")) if goes_on else None
-            if before and "continue-list" not in given and before.style != style:
-                before = None
-            found = _List(style, before.reached if before else {})
+            named = given.get("continue-list", "")
+            before = self._known.get(named) if goes_on else None
+            is_on = before and (named or before.style == style)
+            found = _List(style, before.reached if before and is_on else {})
             self._known[""] = self._known[given.get("id", "")] = found
         self._lists.append(found)
         self._item = None

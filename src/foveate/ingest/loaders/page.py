@@ -187,7 +187,9 @@ class Page:
         if name in _LEVELS:
             self._inner = 0  # a heading is no text of a row, whatever has no end
         if self._inner or (name in _IN_CELLS and self._row and self._tables and self._tables[-1]):
-            self._open_inner(name)
+            # a list or a table in a cell that has a name: its items are text of the row
+            self._inner += name in _IN_CELLS
+            self._gap = "; " if name in _CELLS or name in _ITEMS else self._gap or " "
             return
         self._end_before(name)
         if name in _LEVELS:
@@ -234,11 +236,6 @@ class Page:
             self._lists.append(open_list(tag, self._tags, self.items))
         if name == "table":
             self._tables.append(False)
-
-    def _open_inner(self, name: str) -> None:
-        """A list or table in a cell that has a name: its items are text of the row."""
-        self._inner += name in _IN_CELLS
-        self._gap = "; " if name in _CELLS or name in _ITEMS else self._gap or " "
 
     def _open_tight(self, tag: Tag) -> None:
         self._break("\n", self._bullet(tag) if tag.name == "li" else "")

@@ -74,6 +74,7 @@ class Lists:
 
 
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
+_CHINESE = ("chinese", "japanese", "taiwanese")
 _KINDS = {
     "decimal": "1",
     "decimalZero": "01",
@@ -84,8 +85,7 @@ _KINDS = {
     "upperRoman": "I",
     "bullet": "",
     "none": "",
-    **dict.fromkeys(("chineseCounting", "chineseCountingThousand", "japaneseCounting"), "一"),
-    **dict.fromkeys(("taiwaneseCounting", "taiwaneseCountingThousand"), "一"),
+    **{f"{land}Counting{more}": "一" for land in _CHINESE for more in ("", "Thousand")},
 }
 
 
