@@ -125,7 +125,7 @@ def _each_block(
         prose = text[at : shape.start if shape else len(text)] if shapes else text
         for span, kind in each_block(prose):
             units = each_unit(prose, span, kind, language)
-            yield kind, _shifted(units, at) if at else units, ()
+            yield kind, ((start + at, end + at) for start, end in units), ()
         if shape is None:
             return
         for unit, span in enumerate(shape.spans):
@@ -149,11 +149,6 @@ def _signatures(shape: Shape, unit: int) -> Heads:
         unit = shape.leans[unit]
         found.append((CODE_HEADS, shape.spans[unit][0]))
     return tuple(reversed(found))
-
-
-def _shifted(spans: Iterable[tuple[int, int]], by: int) -> Iterator[tuple[int, int]]:
-    for a, b in spans:
-        yield a + by, b + by
 
 
 def _page_and_row(section: Section | None) -> tuple[int | None, int | None]:

@@ -115,12 +115,12 @@ def format_date(parts: _Parts, number: Decimal, *, since_1904: bool) -> str | No
 def _format_day(mask: str, day: tuple[int, int, int], weekday: int, calendar: int) -> str:
     """What a mask such as `mmm` shows of a day: its year, era, month, weekday or number."""
     year, month, number = day
-    era, year_of_era = _era(day)
+    first, era = next((known for known in _ERAS if day >= known[0]), ((year, 1, 1), ""))
     match mask[0]:
         case "g":
             return era[:1] if len(mask) == 1 else era[1:2] if len(mask) == 2 else era[1:]
         case "e" if calendar == _JAPANESE:
-            return str(year_of_era).rjust(min(len(mask), 2), "0")
+            return str(year - first[0] + 1).rjust(min(len(mask), 2), "0")
         case "y" | "e" | "b":
             year += 543 if calendar == _BUDDHIST or mask[0] == "b" else 0
             is_short = len(mask) < 3 and mask[0] != "e"
@@ -131,9 +131,3 @@ def _format_day(mask: str, day: tuple[int, int, int], weekday: int, calendar: in
             name = _MONTHS[month - 1]
             return name[: {3: 3, 5: 1}.get(len(mask))]
     return str(month if mask[0] == "m" else number).rjust(min(len(mask), 2), "0")
-
-
-def _era(day: tuple[int, int, int]) -> tuple[str, int]:
-    """The Japanese era as letter and name, and the year in it."""
-    first, name = next((era for era in _ERAS if day >= era[0]), ((day[0], 1, 1), ""))
-    return name, day[0] - first[0] + 1

@@ -17,6 +17,9 @@ _ROMAN = (
 _LARGEST_ROMAN = 3999
 _LARGEST_REPEATED = 260  # as ten letters
 _CHINESE: tuple[str, ...] = ("", *"一二三四五六七八九")
+_STYLES = {"none": "", "decimal": "1", "decimal-leading-zero": "01"}
+_STYLES |= {"lower-alpha": "a", "lower-latin": "a", "lower-roman": "i"}
+_STYLES |= {"upper-alpha": "A", "upper-latin": "A", "upper-roman": "I"}
 _ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 _PLACE = re.compile(r"%([1-9])")
 
@@ -56,7 +59,11 @@ def open_list(tag: Tag, number: int, items: Mapping[int, int]) -> ListNumbers:
     given = parse_attributes(tag.raw)
     backwards = "reversed" in given
     start = _read_integer(given.get("start"), items.get(number, 1) if backwards else 1)
-    return ListNumbers(number, start, given.get("type", "1"), -1 if backwards else 1)
+    kind = given.get("type", "1")
+    for name, _, value in (part.partition(":") for part in given.get("style", "").split(";")):
+        if name.strip().lower() in ("list-style", "list-style-type"):
+            kind = next((_STYLES[word] for word in value.lower().split() if word in _STYLES), kind)
+    return ListNumbers(number, start if kind else None, kind, -1 if backwards else 1)
 
 
 def _read_integer(text: str | None, otherwise: int) -> int:
