@@ -71,16 +71,21 @@ def recipe_table() -> Mapping[str, Recipe]:
     return _registered("recipes")
 
 
-def tokenizer(name: str) -> Tokenizer:
+def tokenizer(name: str | Tokenizer) -> Tokenizer:
     """The tokenizer of that name; entry points are asked where no built-in has it.
 
-    A model file's own, `gguf:FILE`, is the engine that answers with it.
+    A model file's own, `gguf:FILE`, is the engine that answers with it. A tokenizer is itself.
     """
+    if not isinstance(name, str):
+        return name
     if name.startswith("gguf:") and "*" not in name:
         from foveate.providers.chat.gguf import get_provider
+        from foveate.providers.tokenizers.simple import CallbackTokenizer
 
         asked = get_provider(name.removeprefix("gguf:"))
-        return tokenizers.tokenizer_from_counter(asked.name, asked.fingerprint(), asked.count)
+        return CallbackTokenizer(
+            name=asked.name, fingerprint=asked.fingerprint(), tokens=asked.count
+        )
     return cast("Tokenizer", _load_named("tokenizers", name, tokenizers.load_tokenizer))
 
 

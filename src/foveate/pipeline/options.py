@@ -201,7 +201,7 @@ def resolve_options(
     system = add_instructions(_system_prompt(options, recipe), options.extra_instructions)
     image_formula = ""
     if options.model is None:
-        tokenizer = _load_tokenizer(options.tokenizer or recipe.tokenizer)
+        tokenizer = plugins.tokenizer(options.tokenizer or recipe.tokenizer)
         budget = _recipe_budget(options.budget, recipe)
     else:
         from foveate.models import model as model_named
@@ -211,7 +211,7 @@ def resolve_options(
         known = options.model
         if isinstance(known, str):
             known = model_named(registry_name(known))
-        tokenizer = _load_tokenizer(options.tokenizer or known.tokenizer)
+        tokenizer = plugins.tokenizer(options.tokenizer or known.tokenizer)
         image_formula = known.images
         room = Budget.for_model(
             known,
@@ -256,10 +256,6 @@ def _system_prompt(options: AssembleOptions, recipe: Recipe) -> str:
 def _settle_headers(recipe: Recipe, budget: zones.Budget) -> Recipe:
     form = recipe.format.for_budget(budget.documents or (budget.characters or 0) // 4)
     return recipe if form == recipe.format else replace(recipe, format=form)
-
-
-def _load_tokenizer(tokenizer: str | Tokenizer) -> Tokenizer:
-    return plugins.tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
 
 
 def check_options(options: AssembleOptions) -> None:
