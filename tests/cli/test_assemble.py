@@ -149,18 +149,12 @@ def test_explain_goes_to_stderr_and_changes_nothing(run, chunks):
 
     assert ran.code == 0
     assert run(*ask, "--explain").out == ran.out == plain.out
+    assert run(*ask, "--explain", "--json").out == run(*ask, "--json").out
     assert "4 → 3 chunks" in ran.err
     assert "the same text as c1" in ran.err
     assert "would fit with" in ran.err
     assert all(name in ran.err for name in ("c1", "c2", "c3", "c4"))
     assert max(map(len, ran.err.splitlines())) <= 80
-
-
-def test_explain_with_json_leaves_the_json_alone(run, chunks):
-    """F2: with both flags stdout is still one object."""
-    ask = ["assemble", "--query", QUERY, "--chunks", chunks, "--json"]
-
-    assert run(*ask, "--explain").out == run(*ask).out
 
 
 def test_explain_reads_well(run, chunks, golden):
