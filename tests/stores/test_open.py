@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import foveate
-from foveate.core.errors import BadInput, BadOption, ExternalError, UnknownName
+from foveate.core.errors import BadInput, BadOption, ExternalError
 from foveate.stores import open_store
 from foveate.stores.sqlite import schema
 from foveate.testing.store_corpus import EMBEDDER, corpus
@@ -21,13 +21,6 @@ def test_a_url_or_a_path_opens_the_embedded_store(tmp_path: Path, prefix: str):
     with closing(open_store(f"{prefix}{tmp_path}/a:b/store")) as store:
         assert repr(store) == f"SqliteStore('{tmp_path}/a:b/store')"
     assert (tmp_path / "a:b" / "store" / "store.db").is_file()
-
-
-@pytest.mark.parametrize("url", ["postgress://h/x", "nowhere:x", "sqlit:x"])
-def test_an_unknown_scheme_is_refused(url: str):
-    """X1: the message lists or guesses what there is."""
-    with pytest.raises(UnknownName, match=r"sqlite:|file:|postgres:"):
-        open_store(url)
 
 
 def test_a_url_without_a_folder_is_refused():
@@ -42,14 +35,6 @@ def test_a_folder_of_other_files_is_not_taken_over(tmp_path: Path):
     with pytest.raises(BadInput, match="holds other files"):
         open_store(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
-
-
-def test_a_file_is_no_store(tmp_path: Path):
-    """X2: a file where a folder is meant."""
-    path = tmp_path / "file"
-    path.write_text("x")
-    with pytest.raises(BadInput, match="is a file"):
-        open_store(path)
 
 
 @pytest.mark.parametrize("content", [b"not a database at all, just text" * 40, b"\0" * 4096])
