@@ -286,12 +286,7 @@ def _recipe_for(options: AssembleOptions) -> Recipe:
 
         recipe = replace(recipe, format=Minimal())
     elif isinstance(form, str):
-        formats = plugins.component_registry().formats
-        try:
-            make_format = formats[form]
-        except KeyError:
-            raise UnknownName("format", form, formats) from None
-        recipe = replace(recipe, format=make_format())
+        recipe = replace(recipe, format=plugins.make_format(form))
     elif form is not None:
         recipe = replace(recipe, format=form)
     recipe = recipe if options.order is None else _reorder(recipe, options.order)
