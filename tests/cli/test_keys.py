@@ -254,15 +254,6 @@ def served(folder: Path, *words: str) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-def test_no_service_starts_that_others_reach_without_keys(tmp_path):
-    """X4, F2: exit code 2 before it listens, in one line that says what to do."""
-    code, said = served(tmp_path, "--host", "0.0.0.0")
-
-    assert code == 2
-    assert said.count("\n") == 1
-    assert "make a key first: foveate keys add" in said
-
-
 def test_no_service_starts_with_a_damaged_file_of_keys(tmp_path):
     """X4, F2: exit code 3 and the line, on this machine too."""
     (tmp_path / FILE).write_text("{}\n")

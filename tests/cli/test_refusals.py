@@ -21,6 +21,7 @@ USAGE = [
     (["--chunks", "chunks.jsonl", "--format", "numberd"], "did you mean 'numbered'?"),
     (["--chunks", "chunks.jsonl", "--order", "edge"], "order"),
     (["--chunks", "chunks.jsonl", "--tokenizer", "cl100k_bas"], "did you mean 'cl100k_base'?"),
+    (["--chunks", "chunks.jsonl", "--compressor", "nobody:x"], "unknown model 'nobody:x'"),
     (["--chunks", "chunks.jsonl", "--budget", "0"], "it must be 1 or more"),
     (["--chunks", "chunks.jsonl", "--budget", "many"], "whole number of tokens, such as 4000; see"),
     (["--chunks", "chunks.jsonl", "--limit", "many"], "'--limit': must be a whole number; see"),

@@ -12,7 +12,7 @@ import foveate
 from foveate.core.errors import BadInput, BadOption, ExternalError
 from foveate.stores import open_store
 from foveate.stores.sqlite import schema
-from foveate.testing.store_corpus import EMBEDDER, corpus
+from foveate.testing.store_corpus import corpus
 
 
 @pytest.mark.parametrize("prefix", ["", "sqlite:", "file:", "file://", "SQLITE:"])
@@ -120,8 +120,3 @@ def test_a_log_of_writes_is_read_with_the_store(tmp_path: Path):
             with pytest.raises(sqlite3.OperationalError, match="readonly"):
                 reader.execute("DELETE FROM documents")
     assert schema.read_only_uri(path).endswith("/store.db?mode=ro&immutable=1")
-
-
-def test_the_embedder_of_the_laws_is_the_one_tested_with():
-    """T6: the suites' embedder has the name and width that stores are opened with."""
-    assert (EMBEDDER.name, EMBEDDER.dimensions) == ("hashing-64@1", 64)

@@ -17,7 +17,7 @@ LLAMA2 = str(
     Path(find_spec("wordllama").origin).parent / "tokenizers" / "l2_supercat_tokenizer_config.json"
 )
 EXACT = ("cl100k_base", "o200k_base", LLAMA2)
-CUTTING = (*EXACT, "cl100k_base*1.3", "o200k_base*2")
+CUTTING = (*EXACT, "cl100k_base*1.3", "o200k_base*2", "cl100k_base*0.873")
 
 
 def _label(name: str) -> str:
