@@ -7,7 +7,7 @@ model that is not known gets a small window and a warning; a registry is a value
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import lru_cache
@@ -179,7 +179,7 @@ def _parse_models(tables: Mapping[str, Any], source: str) -> dict[str, Model]:
             continue
         found = _model_from_table(name, table)
         found = replace(found, tokenizer=with_named_margin(found.tokenizer, margins))
-        for one in _names_and_aliases(found):
+        for one in (found.name, *found.aliases):
             if one in known:
                 raise BadInput(f"models file {source!r}: {one!r} is named twice")
             known[one] = found
@@ -215,8 +215,3 @@ def _model_from_table(name: str, table: Any) -> Model:
     except BadInput as error:
         raise BadOption(f"model {name!r}: {error}") from None
     return found
-
-
-def _names_and_aliases(found: Model) -> Iterator[str]:
-    yield found.name
-    yield from found.aliases

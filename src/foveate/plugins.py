@@ -19,7 +19,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from foveate.core import formats, recipes, stages
-from foveate.core.contracts import Tokenizer
+from foveate.core.contracts import Format, Tokenizer
 from foveate.core.errors import ExternalError, UnknownName
 from foveate.core.request import Recipe
 from foveate.core.spec import ComponentRegistry
@@ -59,11 +59,7 @@ def component_registry() -> ComponentRegistry:
 
 def recipe(name: str) -> Recipe:
     """The recipe of that name; built-ins are found without looking at entry points."""
-    table = recipe_table()
-    try:
-        return table[name]
-    except KeyError:
-        raise UnknownName("recipe", name, table) from None
+    return cast("Recipe", _by_name("recipes", name))
 
 
 def recipe_table() -> Mapping[str, Recipe]:
@@ -71,16 +67,21 @@ def recipe_table() -> Mapping[str, Recipe]:
     return _registered("recipes")
 
 
-def tokenizer(name: str) -> Tokenizer:
+def tokenizer(name: str | Tokenizer) -> Tokenizer:
     """The tokenizer of that name; entry points are asked where no built-in has it.
 
-    A model file's own, `gguf:FILE`, is the engine that answers with it.
+    A model file's own, `gguf:FILE`, is the engine that answers with it. A tokenizer is itself.
     """
+    if not isinstance(name, str):
+        return name
     if name.startswith("gguf:") and "*" not in name:
         from foveate.providers.chat.gguf import get_provider
+        from foveate.providers.tokenizers.simple import CallbackTokenizer
 
         asked = get_provider(name.removeprefix("gguf:"))
-        return tokenizers.tokenizer_from_counter(asked.name, asked.fingerprint(), asked.count)
+        return CallbackTokenizer(
+            name=asked.name, fingerprint=asked.fingerprint(), tokens=asked.count
+        )
     return cast("Tokenizer", _load_named("tokenizers", name, tokenizers.load_tokenizer))
 
 
@@ -107,21 +108,26 @@ def model(name: str) -> Model:
 
 def reranker(name: str) -> Reranker:
     """The reranker of that name, from an entry point; none is built in."""
-    factories = _registered("rerankers")
-    factory = factories.get(name)
-    if factory is None:
-        raise UnknownName("reranker", name, factories)
-    return cast("Reranker", factory())
+    return cast("Reranker", _by_name("rerankers", name)())
 
 
 def prompt(name: str, language: str) -> str:
     """The system prompt of that name, from an entry point; our own are files of the answer room."""
-    factories = _registered("prompts")
+    return cast("str", _by_name("prompts", name, PROMPTS)(language))
+
+
+def make_format(name: str) -> Format:
+    """The format of that name, as it is without options."""
+    return cast("Format", _by_name("formats", name)())
+
+
+def _by_name(group: str, name: str, own: Sequence[str] = ()) -> Any:
+    """What the group has under the name; `own`: names to be had elsewhere, for the error."""
+    table = _registered(group)
     try:
-        factory = factories[name]
+        return table[name]
     except KeyError:
-        raise UnknownName("prompt", name, (*PROMPTS, *factories)) from None
-    return cast("str", factory(language))
+        raise UnknownName(group.removesuffix("s"), name, (*own, *table)) from None
 
 
 def _load_named(group: str, name: str, load: Callable[[str], Any]) -> Any:

@@ -7,7 +7,7 @@ import pytest
 from foveate import assemble
 from foveate.answer import bracket_names
 from foveate.answer.check import check_answer
-from foveate.answer.claims import _owning_sentence, sentences_from_pieces
+from foveate.answer.claims import sentences_from_pieces
 from foveate.core.text.citation_markers import scan_markers
 
 FOUND = [
@@ -42,30 +42,6 @@ def test_two_markers_on_lines_of_their_own():
     """C3: both go with the text above them."""
     checked = check_answer(f"{OPENS}\n[1]\n[2]\n\n{LEAVES} [2]", CONTEXT)
     assert [claim.markers for claim in checked.claims] == [(1, 2), (2,)]
-
-
-class Counted(list):
-    """A list that counts how often something is taken from it."""
-
-    taken = 0
-
-    def __getitem__(self, at):
-        self.taken += 1
-        return super().__getitem__(at)
-
-    def __iter__(self):
-        self.taken += len(self)
-        return super().__iter__()
-
-
-def test_a_markers_sentence_is_found_without_looking_at_all():
-    """C3: many markers in a long answer take time in proportion."""
-    plain = "It rains. " * 5_000
-    spans = Counted((at, at + 9) for at in range(0, len(plain), 10))
-    found = [_owning_sentence(plain, at, spans) for at in range(9, len(plain), 1_000)]
-
-    assert found == list(range(0, 5_000, 100))
-    assert spans.taken < 20 * len(found)
 
 
 def test_what_stands_in_the_sources_is_looked_up_once(monkeypatch):

@@ -62,10 +62,12 @@ def test_the_whole_request_fits_the_window(asked):
     assert sent[1] == ("user", f"{context.text}\n\n[End of context]\n\n{asked['query']}")
 
 
-def test_a_larger_prompt_than_was_planned_is_refused():
+@pytest.mark.parametrize("form", ["numbered", "openai-parts"])
+def test_a_larger_prompt_than_was_planned_is_refused(form):
     """B1: a system prompt that came later and does not fit is refused, not sent."""
     model = Model(name="small", window=600, tokenizer="cl100k_base")
-    context = assemble("Which pump?", FOUND, model=model, recipe="naive", max_output=100)
+    options = {"recipe": "naive", "max_output": 100, "format": form}
+    context = assemble("Which pump?", FOUND, model=model, **options)
 
     with pytest.raises(BudgetTooSmall, match="assemble with the same prompt") as caught:
         messages(context)
@@ -133,17 +135,6 @@ def test_content_parts_are_sent_as_parts(form, kind):
     assert question == {"type": "text", "text": "Which pump?"}
     assert format_for_anthropic([system, user])["messages"] == [user]
     assert ("[1]" in system["content"]) == (kind == "text")  # the provider cites the others itself
-
-
-def test_the_window_counts_parts_as_they_are():
-    """B1: a request of parts is over the window where its text is."""
-    model = Model(name="small", window=600, tokenizer="cl100k_base")
-    options = {"max_output": 100, "format": "openai-parts"}
-    context = assemble("Which pump?", FOUND, model=model, recipe="naive", **options)
-
-    assert messages(context, system="")[0]["content"][-1]["text"] == "Which pump?"
-    with pytest.raises(BudgetTooSmall, match="assemble with the same prompt"):
-        messages(context)
 
 
 @pytest.mark.parametrize("form", ["minimal", "numbered"])

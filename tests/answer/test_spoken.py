@@ -5,7 +5,6 @@ from __future__ import annotations
 from foveate import assemble
 from foveate.answer.check import check_answer
 from foveate.answer.voice import spoken_citations
-from foveate.providers.embedders.local import HashingEmbedder
 
 FOUND = [
     {"text": "The mill was built in 1880 by two brothers.", "source": "old_mill.md", "score": 0.9},
@@ -48,15 +47,3 @@ def test_a_marker_that_is_spoken_all_the_same_is_held_to():
     checked = check_answer("Flour is sold on Saturdays [2][7].", CONTEXT, channel="voice")
     assert [claim.faults for claim in checked.claims] == [()]
     assert [one.name for one in checked.dangling] == ["7"]
-
-
-def test_an_embedder_can_score():
-    """C3: by embedding where one is at hand."""
-    embedder = HashingEmbedder(dimensions=64)
-
-    def scorer(claim, passages):
-        vectors = embedder.embed([claim, *passages])
-        return [float(vectors[0] @ row) for row in vectors[1:]]
-
-    checked = check_answer("Flour is sold on Saturdays at the gate [2].", CONTEXT, scorer=scorer)
-    assert checked.claims[0].support.score > 0.9

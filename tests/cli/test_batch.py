@@ -66,12 +66,21 @@ RECIPES = {
     "latin.toml": (b'name = "\xe9"', "latin.toml: not UTF-8 at byte 9"),
     "broken.toml": (b"stages = [", "broken.toml: recipe is not TOML"),
     "typo.toml": (b'name = "x"\nformat = "xml"\nstages = ["packk"]', "did you mean 'pack'?"),
+    "empty.toml": (b"\n", "'name' is missing"),
+    "field.toml": (
+        b'name = "x"\nformat = "xml"\nstages = []\ncitee = true',
+        "did you mean 'cite'?",
+    ),
+    "policy.toml": (
+        b'name = "x"\nformat = "xml"\n[[stages]]\nuse = "pack"\npolicy = "b"',
+        "policy",
+    ),
 }
 
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_a_recipe_file_is_refused_in_the_words_of_assemble(run, chunks, name):
-    """F2, X2: what is wrong with a recipe's file is said alike for one request and for many."""
+    """F2, P2, X2: what is wrong with a recipe's file is said alike for one request and for many."""
     content, said = RECIPES[name]
     if content == "":
         Path(name).mkdir()
@@ -250,17 +259,6 @@ def test_flags_that_cannot_be_meant(run, flags, code, said):
 
     assert ran.code == code
     assert said in ran.complaint
-
-
-def test_dashes_are_stdin_and_stdout(run):
-    """F2: `--in - --out -` is a filter; nothing but answers is on stdout."""
-    data = jsonl(REQUESTS[:2])
-
-    ran = run("assemble-batch", "--in", "-", "--out", "-", stdin=data.encode())
-
-    assert ran.code == 0
-    assert [json.loads(line)["id"] for line in ran.out.splitlines()] == ["a", 2]
-    assert ran.out.encode().decode() == ran.out
 
 
 def test_the_output_appears_whole_or_not_at_all(run, tmp_path):

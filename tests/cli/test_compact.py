@@ -27,12 +27,13 @@ def answers(run, lists, *flags):
 
 
 def test_a_line_gives_the_list_its_tokens_and_decisions(run):
-    """A8, F2: the same as the function gives, with words for every decision."""
+    """A8, F2: the same as the function gives, with words for every decision; also a bare list."""
     found = answers(run, LISTS, "--budget", "120")
+    [bare] = answers(run, [LONG], "--budget", "120")
     made = compact(LONG, budget=120)
-    assert [answer["id"] for answer in found] == ["a", 2]
+    assert [answer["id"] for answer in (*found, bare)] == ["a", 2, None]
     assert list(found[0])[:4] == ["id", "messages", "token_count", "decisions"]
-    assert found[0]["messages"] == made.messages
+    assert found[0]["messages"] == bare["messages"] == made.messages
     assert found[0]["token_count"] == made.token_count <= 120
     assert [d["message"] for d in found[0]["decisions"]] == [f"message {n}" for n in range(1, 5)]
     why = found[0]["decisions"][2]["why"]
@@ -54,13 +55,6 @@ def test_a_list_that_cannot_fit_is_refused_and_the_others_go_on(run):
     errors = [answer.get("error", {}).get("type") for answer in found]
     assert errors == ["BudgetTooSmall", "UnknownName", "BadInput", "BadInput", "BadInput", None]
     assert found[0]["error"]["needed"] == 301
-
-
-def test_a_line_may_be_the_list_alone(run):
-    """A8: as an agent keeps it."""
-    found = answers(run, [LONG], "--budget", "120")
-    assert found[0]["id"] is None
-    assert found[0]["messages"] == compact(LONG, budget=120).messages
 
 
 def test_one_message_a_line_is_refused_once(run):

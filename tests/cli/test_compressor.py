@@ -55,24 +55,3 @@ def test_a_models_sentences_and_a_replay_without_it(asked, monkeypatch):
     assert json.loads(saved)["offers"][0]["by"] == server.name
     again = asked("replay", "run.json")
     assert (again.code, again.out) == (0, "identical\n")
-
-
-def test_a_model_that_is_down_is_said_and_sentences_stand_in(asked, monkeypatch):
-    """X3: no failure of the command: the text's own sentences, and on stderr why."""
-    monkeypatch.setenv("FOVEATE_MODEL_KEY", KEY)
-    with serving("openai", "refuses") as server:
-        done = asked(*ASK, *SHORT, "--compressor", server.name, "--explain=all")
-    plain = asked(*ASK, *SHORT)
-
-    assert (done.code, done.out) == (plain.code, plain.out)
-    assert done.code == 0
-    assert "failed 1, why" in " ".join(done.err.split())
-    assert "none was asked" in asked(*ASK, *SHORT, "--explain=all").err
-
-
-def test_a_model_that_nobody_knows_is_refused(asked):
-    """F2, X1: a name that is no model's is a mistake of the caller."""
-    done = asked(*ASK, *SHORT, "--compressor", "nobody:x")
-
-    assert done.code == 2
-    assert "nobody" in done.complaint

@@ -14,18 +14,16 @@ NEW = "The night ferry to the island sails again every Friday evening at ten fro
 
 @pytest.fixture
 def dataset(tmp_path):
-    """One question about a file that has changed since it was indexed."""
+    """One question, without candidates, about a file that has changed since it was indexed."""
     docs = tmp_path / "docs"
     docs.mkdir()
     (docs / "ferry.md").write_text(f"# Ferry\n\n{OLD}\n", encoding="utf-8")
     evidence = {"doc_id": "docs/ferry.md", "start": 0, "end": 1, "text": NEW, "chunk_ids": []}
-    chunk = {"id": "x", "doc_id": "docs/ferry.md", "text": OLD, "score": 1.0, "start": 0}
     record = {
         "id": "f1",
         "dataset": "own",
         "question": "When does the ferry sail?",
         "answers": [],
-        "chunks": [chunk],
         "gold_doc_ids": [],
         "evidence": [evidence],
     }
@@ -86,44 +84,25 @@ def test_what_is_of_no_case_is_refused(run, tmp_path, flag):
     assert "notes.jsonl" in ran.err
 
 
-def test_with_a_store_the_cases_need_no_candidates(run, dataset):
-    """E4, X2: what a store brings is looked at, so a case is a question and its evidence."""
-    record = json.loads(dataset.read_text())
-    del record["chunks"]
-    dataset.write_text(json.dumps(record) + "\n")
-    assert run("index", dataset.parent / "docs", "--store", "s").code == 0
-    ran = run("diagnose", "--dataset", dataset, "--store", "s", "--json")
-    assert (ran.code, json.loads(ran.out)["questions"]) == (0, 1)
-
-
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("flag", "line", "said"),
     [
-        ('{"id": 1, "answer": "x"}', "field 'id': must be a string"),
-        ("[1]", "must be an object, not list"),
-        ('{"id": "a"}', "field 'answer': is missing"),
-        ("{", "notes.jsonl"),
+        ("answers", '{"id": 1, "answer": "x"}', "field 'id': must be a string"),
+        ("answers", "[1]", "must be an object, not list"),
+        ("answers", '{"id": "a"}', "field 'answer': is missing"),
+        ("answers", "{", "notes.jsonl"),
+        ("sessions", '{"id": "a", "turns": "x"}', "turns"),
+        ("sessions", '{"id": "a", "turns": [1]}', "turns"),
+        ("sessions", '{"id": "a", "turns": [{"tokens": -1}]}', "tokens"),
+        ("sessions", '{"id": "a", "turns": [{"tokens": 1, "chunk_ids": "a"}]}', "chunk_ids"),
     ],
 )
-def test_answers_that_are_none_are_refused(run, tmp_path, line, said):
+def test_notes_that_are_none_are_refused(run, tmp_path, flag, line, said):
     """E4, X2: with the file and the line, before any work."""
     notes = tmp_path / "notes.jsonl"
     notes.write_text(f"\n{line}\n", encoding="utf-8")
-    ran = run("diagnose", "--dataset", FILE, "--answers", notes)
+    ran = run("diagnose", "--dataset", FILE, f"--{flag}", notes)
     assert ran.code == 3
     assert said in ran.err
     assert "notes.jsonl" in ran.err
     assert "line 2" in ran.err
-
-
-@pytest.mark.parametrize(
-    "turns", ['"x"', "[1]", '[{"tokens": -1}]', '[{"tokens": 1, "chunk_ids": "a"}]']
-)
-def test_sessions_that_are_none_are_refused(run, tmp_path, turns):
-    """E4, X2: likewise."""
-    notes = tmp_path / "sessions.jsonl"
-    notes.write_text(f'{{"id": "a", "turns": {turns}}}\n', encoding="utf-8")
-    ran = run("diagnose", "--dataset", FILE, "--sessions", notes)
-    assert ran.code == 3
-    assert "line 1" in ran.err
-    assert run("diagnose", "--dataset", FILE, "--sessions", tmp_path / "none.jsonl").code == 3

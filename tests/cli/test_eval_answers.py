@@ -10,7 +10,7 @@ import pytest
 from command_line import jsonl
 from golden_cases import records
 from local_model import KEY, local_name, weights
-from model_servers import ANSWER, serving
+from model_servers import serving
 
 FLAGS = ("--recipes", "naive,default", "--budgets", 60, "--out", "found", "--no-plot")
 
@@ -62,24 +62,6 @@ def test_a_real_server_gives_probabilities(run, farm, monkeypatch):
     ours = ran.json["answers"]["overall"][1]
     assert ours["logprob"]["known"] == 1
     assert ours["logprob"]["mean"] < 0
-
-
-def test_a_server_that_gives_no_probabilities(run, farm):
-    """E1, F8: over a protocol that cannot score, the answers alone are judged."""
-    with serving("openai") as server:
-        ran = run("eval", "--dataset", farm, "--model", server.name, *FLAGS, "--json")
-
-    assert ran.code == 0, ran.err
-    asked, *requests = server.requests
-    assert asked["content"] == "yes"  # whether it would say how likely a text is
-    assert len(requests) == 4
-    assert {sent["max_tokens"] for sent in requests} == {64}
-    assert "4 answers, 0 probabilities" in ran.err
-    ours = ran.json["answers"]["overall"][1]
-    assert ours["logprob"] == {"mean": None, "known": 0}
-    assert ours["exact"]["known"] == 2
-    kept = [json.loads(line) for line in Path("found/answers.jsonl").read_text().splitlines()]
-    assert {one["text"] for one in kept} == {ANSWER}
 
 
 def test_failures_are_shown(run, farm):

@@ -131,14 +131,6 @@ def test_texts_that_match_alike_are_found_in_the_order_of_their_sources(run):
     assert "alike are in the order of their sources, then of their places" in help_text
 
 
-def test_a_store_is_made_with_its_first_document(run, docs):
-    """T1, T2: also where the first file cannot be read."""
-    (docs / "a.md").write_bytes(b"\xff\xfe\x00")
-    ran = run("index", docs, *HASHING)
-    assert (ran.code, ran.out.splitlines()[0][:8]) == (0, "1 added,")
-    assert "tea.md" in run("search", "--query", "boil water").out
-
-
 def test_an_emptied_folder_empties_its_store(run, docs):
     """T2: a store that is there follows the files even where none is left."""
     run("index", docs, *HASHING)

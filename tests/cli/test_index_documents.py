@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from command_line import on_terminal
 from documents import PRICES, SENT, pdf, slides, word, workbook
 from foveate.cli import main
 from foveate.cli.index_run import parse_limits
@@ -65,11 +63,6 @@ def store(house: Path) -> Path:
         ("copper valve price", "prices.xlsx; prices; Parts; row 17", "prices.xlsx § Parts, row 17"),
         ("when does the safety valve open at noon", "report.pdf; report; Safety; page 3",
          "report.pdf"),
-        ("clean the pump filter", "talk.pptx; Intro; Filters; page 2", "talk.pptx"),
-        ("iron bend stock", "stock.csv; stock; row 3", "stock.csv, row 3"),
-        ("pressure of one bar", "manual.docx; Boiler > Pressure", "manual.docx"),
-        ("chimney sweep", "mail.eml; Chimney", "mail.eml"),
-        ("ladders in the shed", "list.jsonl; list; row 1", "list.jsonl, row 1"),
         ("crop of the north bed leek", "plan.eml; beds.csv; row 2",
          "plan.eml § beds.csv, row 2"),
         ("is the attic dry", "notes.md; Attic; line 1", "notes.md"),
@@ -153,13 +146,6 @@ def test_limits_that_are_none(told: str, error: type[Exception]) -> None:
     """X2: a name or a number that is none is refused before anything is read."""
     with pytest.raises(error):
         parse_limits([told])
-
-
-def test_the_bar_says_how_many_and_the_time_left(house: Path) -> None:
-    """T2: on a terminal: how many, and how long still."""
-    _, shown = on_terminal(house.parent, "index", "house", *HASHING)
-    assert "11/11" in shown
-    assert re.search(r"\d\d:\d\d", shown)
 
 
 def test_summaries_are_indexed_on_demand(run, tmp_path):

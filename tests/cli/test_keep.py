@@ -8,8 +8,6 @@ from contextlib import closing
 
 import pytest
 
-from foveate.stores.sqlite.schema import VERSION
-
 
 @pytest.fixture
 def indexed(run, tmp_path):
@@ -96,24 +94,14 @@ def test_compact_says_what_it_gave_back(run, indexed):
     assert " before, " in run("store", "compact").out
 
 
-@pytest.mark.parametrize("version", [VERSION - 1, VERSION + 1])
-def test_a_store_of_another_version_is_refused(run, indexed, version):
-    """F2, X1: by what reads and what writes, in one line that says what to do."""
-    with closing(sqlite3.connect(indexed / "store.db")) as connection, connection:
-        connection.execute(f"PRAGMA user_version = {version}")
-    for command in (("search", "bar"), ("store", "check"), ("index", "manual")):
-        ran = run(*command)
-        assert ran.code == 3
-        assert f"has schema {version}" in ran.complaint
-        assert "into a new folder" in ran.complaint
-
-
-@pytest.mark.parametrize("command", ["stats", "check", "compact"])
-def test_where_no_store_is_none_is_made(run, tmp_path, command):
-    """X1: one line, exit code 3, and an empty folder stays empty."""
-    ran = run("store", command, "--store", "missing")
+@pytest.mark.parametrize(
+    "words", [("store", "stats"), ("store", "check"), ("store", "compact"), ("assemble", "Why?")]
+)
+def test_where_no_store_is_none_is_made(run, tmp_path, words):
+    """T1, X1, X2: one line, exit code 3, and an empty folder stays empty."""
+    ran = run(*words, "--store", "missing")
     assert ran.code == 3
     assert "no store in 'missing'" in ran.complaint
     assert run("store", "backup", "copy", "--store", "missing").code == 3
-    assert run("store", command, "--store", "postgress:x").code == 2
+    assert run(*words, "--store", "postgress:x").code == 2
     assert list(tmp_path.iterdir()) == []

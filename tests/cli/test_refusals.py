@@ -21,6 +21,7 @@ USAGE = [
     (["--chunks", "chunks.jsonl", "--format", "numberd"], "did you mean 'numbered'?"),
     (["--chunks", "chunks.jsonl", "--order", "edge"], "order"),
     (["--chunks", "chunks.jsonl", "--tokenizer", "cl100k_bas"], "did you mean 'cl100k_base'?"),
+    (["--chunks", "chunks.jsonl", "--compressor", "nobody:x"], "unknown model 'nobody:x'"),
     (["--chunks", "chunks.jsonl", "--budget", "0"], "it must be 1 or more"),
     (["--chunks", "chunks.jsonl", "--budget", "many"], "whole number of tokens, such as 4000; see"),
     (["--chunks", "chunks.jsonl", "--limit", "many"], "'--limit': must be a whole number; see"),
@@ -183,39 +184,6 @@ def test_a_record_asked_for_that_does_not_fit_is_said_on_stderr(run):
     assert ran.code == 0
     assert "RX-2049" in ran.out
     assert "RX-2048 was found, but does not fit; " in ran.err
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("stages = [", "not TOML"),
-        ("", "'name' is missing"),
-        ('name = "x"\nformat = "xml"\nstages = ["packk"]\n', "did you mean 'pack'?"),
-        (
-            'name = "x"\nformat = "xml"\nstages = []\ncitee = true\n',
-            "did you mean 'cite'?",
-        ),
-        ('name = "x"\nformat = "xml"\n[[stages]]\nuse = "pack"\npolicy = "best"\n', "policy"),
-    ],
-)
-def test_a_bad_recipe_file_is_3(run, chunks, tmp_path, text, said):
-    """X2, P2: what is wrong in a recipe's file is bad input and names the file."""
-    (tmp_path / "r.toml").write_text(text, encoding="utf-8")
-
-    ran = run(*ASK, "--chunks", chunks, "--recipe", "r.toml")
-
-    assert ran.code == 3
-    assert ran.complaint.startswith("r.toml: ")
-    assert said in ran.complaint
-
-
-def test_a_store_that_is_not_there_is_3(run, tmp_path):
-    """X2, T1: a folder without a store is said to be one, and none is made."""
-    ran = run(*ASK, "--store", "nowhere")
-
-    assert ran.code == 3
-    assert "no store in 'nowhere'" in ran.complaint
-    assert not (tmp_path / "nowhere").exists()
 
 
 def test_a_budget_too_small_is_4_and_says_what_would_do(run, chunks):

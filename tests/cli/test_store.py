@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -57,20 +58,6 @@ def test_only_what_changed_is_written_again(run, manual):
     assert again.json["chunks"] == 0
     assert counts(changed) == (0, 1, 1, 1)
     assert first.json["state_root"] == again.json["state_root"] != changed.json["state_root"]
-
-
-def test_the_state_root_is_the_content_alone(run, manual, tmp_path):
-    """D3, F2: two stores that got the same documents in another order have one state root."""
-    for name in PAGES:
-        part = tmp_path / "other" / "manual" / name
-        part.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(manual / name, part)
-        late = run("index", tmp_path / "other" / "manual", "--store", "b", *HASHING, "--json")
-
-    once = run("index", manual, "--store", "a", *HASHING, "--json")
-
-    assert counts(late) == (1, 0, 2, 0)
-    assert late.json["state_root"] == once.json["state_root"]
 
 
 def test_the_report_is_the_same_in_words(run, manual, indexed):
@@ -216,9 +203,10 @@ def test_the_two_commands_of_the_first_screen(run, manual):
 
 
 def test_progress_is_shown_on_a_terminal_only(manual, tmp_path):
-    """F2: on a terminal a bar is on stderr and the report alone on stdout, as in a pipe."""
+    """F2, T2: how many, and the time left, are on a terminal's stderr; stdout is as in a pipe."""
     out, shown = on_terminal(tmp_path, "index", "manual", *HASHING)
 
     assert out.startswith("3 added, ")
     assert "\x1b" not in out
     assert "3/3" in shown
+    assert re.search(r"\d\d:\d\d", shown)

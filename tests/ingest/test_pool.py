@@ -278,13 +278,13 @@ def test_a_script_needs_no_guard(docs: Path, tmp_path: Path) -> None:
 
 INTERRUPTED = """
 import contextlib, sys
-from foveate.cli import index_run, main
+from foveate.cli import main, output
 
 @contextlib.contextmanager
 def told():
     yield lambda done, total, name: print(done, flush=True)
 
-index_run.progress_bar = told
+output.progress_bar = told
 sys.exit(main(["index", sys.argv[1], "--embedder", "hashing", "--jobs", "2"]))
 """
 

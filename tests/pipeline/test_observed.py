@@ -17,8 +17,6 @@ from foveate.models import Model
 from foveate.pipeline.compact_json import compaction_bundle, replay_compaction
 from foveate.plugins import tokenizer
 from foveate.ports import Usage
-from foveate.providers.tokenizers.simple import Margin
-from foveate.testing.tokenizers import check_tokenizer
 
 BASE = tokenizer("cl100k_base")
 PROSE = "The pump draws air through a worn seal, so it is loud in the morning. "
@@ -160,8 +158,3 @@ def test_what_was_learned_is_data_that_the_manifest_names():
     assert replay_compaction(compaction_bundle(made)).identical
     with pytest.raises(BadOption, match="was removed: give one factor"):
         tokenizer("cl100k_base*text:1,words:0,marks:0,digits:2,letters:1,cjk:1")
-
-
-def test_a_corrected_tokenizer_keeps_the_laws_of_tokenizers():
-    """B5: it counts and cuts as every tokenizer does."""
-    check_tokenizer(Margin(inner=BASE, factor=0.873))

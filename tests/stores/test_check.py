@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from foveate.core.errors import BadInput, ExternalError
+from foveate.core.errors import ExternalError
 from foveate.stores.sqlite.check import check
 from foveate.testing.store_corpus import EMBEDDER, change_entry, corpus, fill
 from store_urls import opened
@@ -111,15 +111,6 @@ def test_a_damaged_file_is_found(folder: Path):
     assert {finding.part for finding in check(folder).findings} & {"file", "rows"}
     path.write_bytes(bytes(data[:5000]) + b"x" * (len(data) - 5000))
     assert check(folder).findings
-
-
-def test_a_folder_without_a_store_is_refused(tmp_path: Path):
-    """X1: there is nothing to check, and none is made."""
-    with pytest.raises(BadInput, match="no store in"):
-        check(tmp_path)
-    (tmp_path / "store.db").write_bytes(b"no database " * 400)
-    with pytest.raises(BadInput, match="is not a foveate store"):
-        check(tmp_path)
 
 
 def test_a_check_that_cannot_go_on_is_no_damage(folder: Path, monkeypatch):

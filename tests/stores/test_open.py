@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import foveate
-from foveate.core.errors import BadInput, BadOption, ExternalError, UnknownName
+from foveate.core.errors import BadInput, BadOption, ExternalError
 from foveate.stores import open_store
 from foveate.stores.sqlite import schema
-from foveate.testing.store_corpus import EMBEDDER, corpus
+from foveate.testing.store_corpus import corpus
 
 
 @pytest.mark.parametrize("prefix", ["", "sqlite:", "file:", "file://", "SQLITE:"])
@@ -21,13 +21,6 @@ def test_a_url_or_a_path_opens_the_embedded_store(tmp_path: Path, prefix: str):
     with closing(open_store(f"{prefix}{tmp_path}/a:b/store")) as store:
         assert repr(store) == f"SqliteStore('{tmp_path}/a:b/store')"
     assert (tmp_path / "a:b" / "store" / "store.db").is_file()
-
-
-@pytest.mark.parametrize("url", ["postgress://h/x", "nowhere:x", "sqlit:x"])
-def test_an_unknown_scheme_is_refused(url: str):
-    """X1: the message lists or guesses what there is."""
-    with pytest.raises(UnknownName, match=r"sqlite:|file:|postgres:"):
-        open_store(url)
 
 
 def test_a_url_without_a_folder_is_refused():
@@ -42,14 +35,6 @@ def test_a_folder_of_other_files_is_not_taken_over(tmp_path: Path):
     with pytest.raises(BadInput, match="holds other files"):
         open_store(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
-
-
-def test_a_file_is_no_store(tmp_path: Path):
-    """X2: a file where a folder is meant."""
-    path = tmp_path / "file"
-    path.write_text("x")
-    with pytest.raises(BadInput, match="is a file"):
-        open_store(path)
 
 
 @pytest.mark.parametrize("content", [b"not a database at all, just text" * 40, b"\0" * 4096])
@@ -135,8 +120,3 @@ def test_a_log_of_writes_is_read_with_the_store(tmp_path: Path):
             with pytest.raises(sqlite3.OperationalError, match="readonly"):
                 reader.execute("DELETE FROM documents")
     assert schema.read_only_uri(path).endswith("/store.db?mode=ro&immutable=1")
-
-
-def test_the_embedder_of_the_laws_is_the_one_tested_with():
-    """T6: the suites' embedder has the name and width that stores are opened with."""
-    assert (EMBEDDER.name, EMBEDDER.dimensions) == ("hashing-64@1", 64)

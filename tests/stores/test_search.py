@@ -88,15 +88,6 @@ def test_search_is_rrf_over_two_complete_legs(store, words, depth, limit):
     assert found.exact
 
 
-def test_both_legs_score_every_candidate(store):
-    """T4: what one leg found carries the other's score too, so that later stages can compare."""
-    query = "cold lamp"
-    found = store.search(query, EMBEDDER.embed([query])[0], depth=5, principals=EVERYONE)
-    assert all(c.semantic_score is not None for c in found.candidates)
-    assert all((c.lexical_score or 0) > 0 for c in found.candidates if "lamp" in c.text)
-    assert all(c.origin == "retrieved" for c in found.candidates)
-
-
 @pytest.mark.parametrize("vector", [None, np.zeros(64)])
 def test_without_a_direction_the_words_decide(store, vector):
     """T4: no vector, or one of zeros, leaves the lexical leg alone."""

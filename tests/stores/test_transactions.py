@@ -146,7 +146,7 @@ def test_the_vector_file_is_brought_up_to_date(tmp_path: Path):
 
 
 def test_a_foreign_lock_is_reported(tmp_path: Path):
-    """T5: a writer that never ends gives an error that says so, and remembering counts none."""
+    """T5, B7, X3: it is said, and what need not be written is left until it is over."""
     folder = tmp_path / "store"
     entry = corpus(count=1)[0]
     with closing(opened(folder)) as store, closing(sqlite3.connect(folder / "store.db")) as other:
@@ -159,3 +159,5 @@ def test_a_foreign_lock_is_reported(tmp_path: Path):
         other.rollback()
         entry.put(store)
         assert len(list(store.documents())) == 1
+        store.remember("f", {"h": 1})
+        assert store.counts("f", ["h"]) == {"h": 1}

@@ -13,7 +13,7 @@ from typing import Any, cast
 from foveate import plugins
 from foveate.answer.messages import CACHE_MARKER
 from foveate.core.contracts import Format, ParsedBlock
-from foveate.core.errors import BadInput, UnknownName
+from foveate.core.errors import BadInput
 from foveate.core.formats.anthropic import AnthropicDocument, AnthropicSearchResult
 from foveate.core.formats.openai_parts import OpenAiParts
 from foveate.core.render import Renderer
@@ -52,7 +52,7 @@ def parse_message(
     """
     if isinstance(content, str):
         text, question = split_message(content)
-        known = _known_format(format) if isinstance(format, str) else format
+        known = plugins.make_format(format) if isinstance(format, str) else format
     else:
         if isinstance(content, bytes) or not isinstance(content, Sequence):
             raise BadInput(_FORM_ERROR, field="content")
@@ -70,14 +70,6 @@ def parse_message(
     except (AttributeError, KeyError, IndexError, TypeError, ValueError):
         raise BadInput("holds parts that no context has", field="content") from None
     return ParsedMessage(context=text, blocks=blocks, question=question)
-
-
-def _known_format(name: str) -> Format:
-    formats = plugins.component_registry().formats
-    if name not in formats:
-        raise UnknownName("format", name, formats)
-    found: Format = formats[name]()
-    return found
 
 
 def _detect_format(parts: Sequence[Mapping[str, Any]]) -> Format:

@@ -59,13 +59,13 @@ def compact(
     every message. A list that cannot fit gives {"id","error":{"type","message"}}, and the others
     continue. If none fits, the exit code is 4 where only the budget was too small, else 3.
     """
-    from contextlib import closing
+    from contextlib import closing, nullcontext
     from dataclasses import replace
 
     from foveate import plugins
     from foveate.cli.assemble_run import load_model_facts
     from foveate.cli.files import read_json, refuse_same_file
-    from foveate.pipeline.compact import DEFAULT_TOKENIZER, OriginalStore
+    from foveate.pipeline.compact import OriginalStore
     from foveate.pipeline.compact_json import CompactRequests, check_tools
 
     for written in (out, originals):
@@ -74,22 +74,17 @@ def compact(
         raise BadOption("give --budget with --tokenizer; a model's window is in its own tokens")
     if budget is None and model is None:
         raise BadOption("give --budget N, or --model M to use its window")
+    counter = plugins.tokenizer(tokenizer) if tokenizer is not None else None
     facts = load_model_facts(model)
-    if tokenizer is not None or facts is None:
-        counter = plugins.tokenizer(tokenizer or DEFAULT_TOKENIZER)
-    else:
-        counter = plugins.tokenizer(facts.tokenizer)
     schemas = check_tools(read_json(tools)) if tools is not None else ()
     requests = CompactRequests(
         budget=budget, tokenizer=counter, model=facts, tools=schemas, tools_budget=tools_budget
     )
     if bundle is not None:
         _write_bundle(messages, bundle, requests)
-    if originals is not None:
-        with closing(OriginalStore(originals)) as store:
-            code = _write_answers(messages, out, replace(requests, originals=store))
-    else:
-        code = _write_answers(messages, out, requests)
+    keeper = nullcontext() if originals is None else closing(OriginalStore(originals))
+    with keeper as store:
+        code = _write_answers(messages, out, replace(requests, originals=store))
     if code:
         raise typer.Exit(code)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,9 +10,7 @@ from pathlib import Path
 
 from foveate.cli import output
 from foveate.cli.assemble_run import load_model
-from foveate.cli.failures import escape_unprintable
 from foveate.cli.layout import wrap_words
-from foveate.cli.output import progress_bar
 from foveate.core.errors import ExternalError, MissingExtra
 from foveate.evals.answers.run import AnswerRunner, CallEstimate, CallUsage
 from foveate.evals.cases import Case
@@ -43,13 +40,14 @@ def run_answers(
 ) -> AnswersSummary:
     """Ask the model about every context; raises `ExternalError` if it stops answering."""
     judge.detect_scoring()
-    _print_lines(estimate_line(judge.estimate(cases, made), judge.model.name, judge.tokens))
+    output.write_note(estimate_line(judge.estimate(cases, made), judge.model.name, judge.tokens))
     try:
-        with progress_bar() as on_progress:
+        with output.progress_bar() as on_progress:
             outcomes = judge.run(cases, made, on_progress=on_progress)
     finally:
-        _print_lines(usage_line(judge.usage))
-    _print_lines(*failure_lines(outcomes))
+        output.write_note(usage_line(judge.usage))
+    for line in failure_lines(outcomes):
+        output.write_note(line)
     return summarise_answers(
         outcomes, baseline=baseline, model=judge.model.name, tokens=judge.tokens
     )
@@ -88,11 +86,6 @@ def failure_lines(outcomes: Sequence[Row]) -> list[str]:
     lines = [f"failed {count:,} times: {why}" for why, count in found.most_common(_MAX_ERRORS)]
     more = len(found) - _MAX_ERRORS
     return [*lines, *([f"and {more:,} other errors"] if more > 0 else [])]
-
-
-def _print_lines(*lines: str) -> None:
-    sys.stderr.writelines(f"foveate: {escape_unprintable(line)}\n" for line in lines)
-    sys.stderr.flush()
 
 
 def load_judge(model: str, tokens: int, timeout: float, out: Path | None) -> AnswerRunner:
@@ -163,7 +156,7 @@ def warn_of_absent_evidence(rows: Sequence[Row], cases: Sequence[Case]) -> None:
     found = [case for case, row in zip(cases, pools, strict=True) if not row.measures["recall"]]
     if found:
         first = found[0]
-        _print_lines(
+        output.write_note(
             f"no evidence in the candidates of {len(found):,} of {len(cases):,} questions, first "
             f"{first.question[:80]!r} with the evidence {first.evidence[0].text[:80]!r}; copy it "
             "from the documents word by word, or, with --store, try a higher --limit"

@@ -7,7 +7,6 @@ same. An external failure is reported and tried again.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
@@ -20,7 +19,6 @@ from foveate.batch.engines import check_engine
 from foveate.cli import output
 from foveate.cli.failures import error_line
 from foveate.cli.layout import wrap_words
-from foveate.cli.output import progress_bar
 from foveate.core.errors import BadInput, BadOption, ExternalError, UnknownName
 from foveate.ingest import Limits
 from foveate.ingest.loaders import suffixes
@@ -105,7 +103,7 @@ class Indexer:
 
     def run(self, paths: Sequence[Path]) -> IndexResult:
         """Bring the store up to date with the paths, with a progress bar."""
-        with progress_bar() as on_progress:
+        with output.progress_bar() as on_progress:
             report = self.ingest(paths, engine=self.engine, on_progress=on_progress)
         root = self.store.state_root()
         return IndexResult(
@@ -216,7 +214,7 @@ def watch_paths(into: Indexer, paths: Sequence[Path], *, as_json: bool) -> None:
     watch = _WatchRun(into, paths, as_json=as_json)
     watch.run()
     names = ", ".join(str(path) for path in paths)
-    _print_message(f"watching {names}; Ctrl-C ends it")
+    output.write_note(f"watching {names}; Ctrl-C ends it")
     with suppress(KeyboardInterrupt):
         while True:
             watcher.wait(_RETRY_SECONDS if watch.is_retry_due else None)
@@ -243,7 +241,7 @@ class _WatchRun:
             if self._last is None:
                 raise
             self.is_retry_due = True
-            _print_message(f"{error_line(error).removeprefix('foveate: ')}; it is tried again")
+            output.write_note(f"{error_line(error).removeprefix('foveate: ')}; it is tried again")
             return
         self.is_retry_due = False
         self._report(done)
@@ -271,14 +269,11 @@ class _WatchRun:
         }
         for path, what in lost.items():
             if self._missing.get(path) != what:
-                _print_message(f"{path} {what}: its documents stay in the store until it is back")
+                output.write_note(
+                    f"{path} {what}: its documents stay in the store until it is back"
+                )
         for path in self._missing:
             if path not in lost:
-                _print_message(f"{path} is back")
+                output.write_note(f"{path} is back")
         self._missing = lost
         return kept
-
-
-def _print_message(line: str) -> None:
-    sys.stderr.write(f"foveate: {line}\n")
-    sys.stderr.flush()

@@ -110,15 +110,13 @@ def list_keys(keys: KeyFile = None, settings: SettingsFile = None, as_json: Json
 
     place = _find_key_file(keys, settings)
     keys_in_file = read_keys(place)
-    if as_json:
-        output.write_json({"keys": [_key_to_json(key) for key in keys_in_file]})
-        return
-    if not keys_in_file:
+    if not keys_in_file and not as_json:
         output.write_note(f"no keys in {place}; `foveate keys add` makes one")
     moment = utc_now()
     pairs = [(key.id, _key_line(key, moment)) for key in keys_in_file]
-    for line in format_columns(pairs, output.terminal_width(), indent=""):
-        output.write_line(line)
+    record = {"keys": [_key_to_json(key) for key in keys_in_file]}
+    lines = format_columns(pairs, output.terminal_width(), indent="")
+    output.write_result(record, lines, as_json=as_json)
 
 
 @app.command()

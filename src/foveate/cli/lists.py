@@ -24,18 +24,15 @@ def plugins(as_json: Json = False) -> None:
     about = "Read files with this suffix."
     loaders = [Plugin(group="loaders", name=s, origin="foveate", summary=about) for s in suffixes()]
     found, unusable = [*list_plugins(), *loaders], broken()
-    if as_json:
-        records = [asdict(plugin) for plugin in found], [asdict(one) for one in unusable]
-        output.write_json(dict(zip(("plugins", "broken"), records, strict=True)))
-        return
+    record = {"plugins": [*map(asdict, found)], "broken": [*map(asdict, unusable)]}
     groups: dict[str, list[tuple[str, str]]] = {}
     for plugin in found:
         groups.setdefault(plugin.group, []).append((plugin.name, _about(plugin)))
     for one in unusable:
         name = f"{one.group.removesuffix('s')} {one.name}"
         groups.setdefault("broken", []).append((name, f"{one.origin}: {one.reason}"))
-    for group, pairs in groups.items():
-        output.write("".join(f"{line}\n" for line in _lines(group, pairs)))
+    lines = (line for group, pairs in groups.items() for line in _lines(group, pairs))
+    output.write_result(record, lines, as_json=as_json)
 
 
 def _about(plugin: Plugin) -> str:
@@ -69,13 +66,10 @@ def list_recipes(as_json: Json = False) -> None:
 
     table = plugins.recipe_table()
     output.write_warnings(plugins.broken("recipes"))
-    if as_json:
-        found = [{"name": name, "description": r.description} for name, r in table.items()]
-        output.write_json({"recipes": found})
-        return
     pairs = [(name, recipe.description) for name, recipe in table.items()]
-    for line in format_columns(pairs, output.terminal_width(), indent=""):
-        output.write_line(line)
+    record = {"recipes": [{"name": name, "description": about} for name, about in pairs]}
+    lines = format_columns(pairs, output.terminal_width(), indent="")
+    output.write_result(record, lines, as_json=as_json)
 
 
 @app.command()

@@ -95,7 +95,7 @@ def bill(
     (6, 9)
     """
     tools, system, sent = parse_request(request)
-    count = token_counter(plugins.tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer)
+    count = token_counter(plugins.tokenizer(tokenizer))
     measured = MeasuredList(entries=message_form(sent, form).parse(sent), count=count)
     front = [sum(map(count, map(compact_json, tools))), count(system)]
     zones = Counter(tools=front[0], system=front[1])

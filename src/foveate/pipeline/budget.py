@@ -54,7 +54,11 @@ class Budget(zones.Budget):
         """
         known = model if isinstance(model, Model) else model_named(model)
         _check_limits(known, max_output=max_output, overhead=overhead)
-        count = (tokenizer or _load_tokenizer(known.tokenizer)).count
+        if tokenizer is None:
+            from foveate.providers.tokenizers import load_tokenizer
+
+            tokenizer = load_tokenizer(known.tokenizer)
+        count = tokenizer.count
         per_message, per_reply = known.frame
         framing = known.framing(2)
         buffer = max(0, overhead - framing)
@@ -144,9 +148,3 @@ def _check_limits(known: Model, *, max_output: int, overhead: int) -> None:
         raise BadOption(
             f"budget: max_output is {max_output}; {known.name!r} writes at most {known.max_output}"
         )
-
-
-def _load_tokenizer(name: str) -> Tokenizer:
-    from foveate.providers.tokenizers import load_tokenizer
-
-    return load_tokenizer(name)

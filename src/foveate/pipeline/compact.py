@@ -78,8 +78,7 @@ def compact(
         budget = _window(known) - known.frame[1]
     if tokenizer is None:
         tokenizer = known.tokenizer if known is not None else DEFAULT_TOKENIZER
-    if isinstance(tokenizer, str):
-        tokenizer = plugins.tokenizer(tokenizer)
+    counter = plugins.tokenizer(tokenizer)
     options = CompactOptions(
         budget=budget,
         query=query or "",
@@ -92,8 +91,8 @@ def compact(
     return compact_messages(
         source,
         options,
-        tokenizer=tokenizer,
-        count=token_counter(tokenizer),
+        tokenizer=counter,
+        count=token_counter(counter),
         tools=tuple(tools),
     )
 
@@ -123,8 +122,7 @@ def expand(
         raise BadOption("expand: give a handle, or a query to search all originals for")
 
     readers = check_principals(principals)
-    known = tokenizer or DEFAULT_TOKENIZER
-    count = token_counter(plugins.tokenizer(known) if isinstance(known, str) else known)
+    count = token_counter(plugins.tokenizer(tokenizer or DEFAULT_TOKENIZER))
     if not handle:
         texts = originals
         if not isinstance(texts, Mapping):

@@ -69,16 +69,17 @@ def observed(
     else:
         messages, form, frame = list(sent), None, 0
         counter = tokenizer or DEFAULT_TOKENIZER
-    margin = _as_margin(plugins.tokenizer(counter) if isinstance(counter, str) else counter)
+    known = plugins.tokenizer(counter)
+    margin = known if isinstance(known, Margin) else Margin(inner=known, factor=1.0)
     texts = [system, *map(compact_json, tools)]
 
     def add(text: str) -> int:
         texts.append(text)
         return 0
 
-    known = check_messages(messages)
+    listed = check_messages(messages)
     # what is not counted as text (images, the provider's own around a message) is all that is left
-    media = MeasuredList(entries=message_form(known, form).parse(known), count=add, frame=frame)
+    media = MeasuredList(entries=message_form(listed, form).parse(listed), count=add, frame=frame)
     total = sum(map(token_counter(margin.inner), texts))
     one = Observation(tokens=total, observed=read - media.total)
     if total < LEAST_TOKENS or one.observed < 1:
@@ -119,7 +120,3 @@ def prompt_tokens(usage: Any) -> int:
             field="usage",
         )
     return sum(numbers)
-
-
-def _as_margin(tokenizer: Tokenizer) -> Margin:
-    return tokenizer if isinstance(tokenizer, Margin) else Margin(inner=tokenizer, factor=1.0)

@@ -201,7 +201,7 @@ def resolve_options(
     system = add_instructions(_system_prompt(options, recipe), options.extra_instructions)
     image_formula = ""
     if options.model is None:
-        tokenizer = _load_tokenizer(options.tokenizer or recipe.tokenizer)
+        tokenizer = plugins.tokenizer(options.tokenizer or recipe.tokenizer)
         budget = _recipe_budget(options.budget, recipe)
     else:
         from foveate.models import model as model_named
@@ -211,7 +211,7 @@ def resolve_options(
         known = options.model
         if isinstance(known, str):
             known = model_named(registry_name(known))
-        tokenizer = _load_tokenizer(options.tokenizer or known.tokenizer)
+        tokenizer = plugins.tokenizer(options.tokenizer or known.tokenizer)
         image_formula = known.images
         room = Budget.for_model(
             known,
@@ -258,10 +258,6 @@ def _settle_headers(recipe: Recipe, budget: zones.Budget) -> Recipe:
     return recipe if form == recipe.format else replace(recipe, format=form)
 
 
-def _load_tokenizer(tokenizer: str | Tokenizer) -> Tokenizer:
-    return plugins.tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
-
-
 def check_options(options: AssembleOptions) -> None:
     """Raise what `resolve_options` would raise for the recipe, its format, order and `keep`.
 
@@ -290,12 +286,7 @@ def _recipe_for(options: AssembleOptions) -> Recipe:
 
         recipe = replace(recipe, format=Minimal())
     elif isinstance(form, str):
-        formats = plugins.component_registry().formats
-        try:
-            make_format = formats[form]
-        except KeyError:
-            raise UnknownName("format", form, formats) from None
-        recipe = replace(recipe, format=make_format())
+        recipe = replace(recipe, format=plugins.make_format(form))
     elif form is not None:
         recipe = replace(recipe, format=form)
     recipe = recipe if options.order is None else _reorder(recipe, options.order)

@@ -12,8 +12,7 @@ import pytest
 
 from foveate import BadInput, BadOption, ExternalError
 from foveate.providers.chat import load_model
-from foveate.providers.chat.gguf import _thread_count, count_tokens
-from foveate.providers.chat.http_client import ProviderError
+from foveate.providers.chat.gguf import _thread_count
 from foveate.providers.chat.request import ChatRequest
 from foveate.testing.models import MESSAGES, check_model
 from local_model import KEY, WINDOW, engine, local_model, local_name
@@ -86,16 +85,6 @@ def test_how_likely_a_given_answer_is():
     assert found.usage.completion == found.tokens
 
 
-def test_what_was_read_makes_an_answer_likely():
-    """E1: the true depth is likelier than another one, and less so where nothing says it."""
-    model = local_model()
-    true, wrong = (model.likelihood(MESSAGES, f"{n} metres deep").mean for n in ("Nine", "Forty"))
-    unread = model.likelihood([{"role": "user", "content": "Hello."}], "Nine metres deep").mean
-
-    assert wrong < true
-    assert unread < true
-
-
 def test_texts_that_cannot_be_forced(monkeypatch):
     """E1, X2: parts of characters have no probability; an empty text is refused, markup is text."""
     model = local_model()
@@ -130,16 +119,6 @@ def test_how_likely_over_http(monkeypatch):
     monkeypatch.setenv("FOVEATE_MODEL_KEY", "sk-guess")
     with pytest.raises(ExternalError, match="answered 401"):
         load_model(local_name()).likelihood(MESSAGES, "nine")
-
-
-def test_the_door_for_tokens():
-    """X3: whatever that port answers becomes a trouble with what to do."""
-    address = engine().listening_address
-
-    with pytest.raises(ProviderError, match="answered 401"):
-        count_tokens(address, "sk-guess", "nine")
-    with pytest.raises(ProviderError, match="cannot be reached"):
-        count_tokens("http://127.0.0.1:9", KEY, "nine")
 
 
 def test_its_time_limit():

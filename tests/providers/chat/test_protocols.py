@@ -455,11 +455,17 @@ def test_a_server_of_ones_own_needs_none(protocol, monkeypatch):
         ("openai:m@http://x:99999", BadOption, "give http://HOST"),
         ("openai:m@http://me:secret@host/v1", BadOption, "FOVEATE_MODEL_KEY"),
         ("openai:m@http://host/v1?key=secret", BadOption, "FOVEATE_MODEL_KEY"),
+        ("openai:m@http://me:sk-secret@host:99999/v1", BadOption, "give http://HOST"),
+        ("openai:m@https://me:sk-secret@[host/v1", BadOption, "give http://HOST"),
+        ("openai:m@me:sk-secret@host/v1", BadOption, "must begin with http://"),
+        ("openai:m@HTTP://me:sk-secret@host/v1", BadOption, "must begin with http://"),
+        ("openai:m@host:8000/v1?key=sk-secret", BadOption, "must begin with http://"),
+        ("opnai:m@http://me:sk-secret@host/v1", UnknownName, "did you mean 'openai:MODEL'"),
         ("gguf:/no/such.gguf", BadInput, "no such file"),
     ],
 )
 def test_names_that_are_none(name, kind, said):
-    """X1: a wrong name says how it is written, and no password is repeated."""
+    """X1, X3: a wrong name says how it is written, and no password is repeated."""
     with pytest.raises(kind, match=said) as caught:
         load_model(name)
 

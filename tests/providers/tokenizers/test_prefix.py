@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.providers.tokenizers.openai import Toktok
-from foveate.providers.tokenizers.simple import longest_prefix, replace_surrogates
+from foveate.providers.tokenizers.simple import longest_prefix
 
 
 @given(text=st.text(max_size=200), n=st.integers(0, 50), width=st.integers(1, 9))
@@ -42,10 +42,3 @@ def test_work_does_not_grow_with_the_text():
     longest_prefix("some words in a row, " * 50_000, 100, counted)
     assert len(read) <= 20
     assert sum(read) <= 20 * 800
-
-
-def test_well_formed_joins_pairs_and_replaces_halves():
-    """B5: a pair of surrogates is one character, half a pair the replacement character."""
-    assert replace_surrogates("\ud83d\ude00") == "😀"
-    assert replace_surrogates("a\ud83d") == "a\ufffd"
-    assert replace_surrogates("plain é 你") == "plain é 你"

@@ -31,9 +31,3 @@ def test_count(text: str, tokens: int):
 def test_truncate(text: str, n: int, cut: str):
     """B5: truncation keeps 4 x n characters, trimmed, plus `...`; what is short stays."""
     assert Simple().truncate(text, n) == cut
-
-
-def test_spelling():
-    """P2: its repr is how one types it."""
-    assert repr(Simple()) == "Simple()"
-    assert (Simple().name, Simple().fingerprint) == ("simple", "simple:1")

@@ -5,7 +5,6 @@ https://platform.claude.com/docs/en/api/messages
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
@@ -13,7 +12,7 @@ from typing import Any
 
 from foveate.core.text.citation_markers import AnswerPiece, CitationMark, MarkerScanner
 from foveate.ports import Message, ProviderCitation, Reply, Usage, text_from_content
-from foveate.providers.chat.http_client import ProviderError, check_address
+from foveate.providers.chat.http_client import ProviderError
 from foveate.providers.chat.http_provider import Connection, HttpProvider, Vendor
 from foveate.providers.chat.request import ChatRequest, parse_count, parse_text
 
@@ -33,9 +32,6 @@ class AnthropicProvider(HttpProvider):
     """Streams one answer; what was read is known at its start, what was written at its end."""
 
     vendor = _ANTHROPIC
-
-    def _default_url(self) -> str:
-        return check_address(os.environ.get("ANTHROPIC_BASE_URL") or _ANTHROPIC.home)
 
     def _headers(self, key: str) -> dict[str, str]:
         return {"anthropic-version": _PROTOCOL_VERSION, **({"x-api-key": key} if key else {})}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
@@ -15,6 +16,7 @@ from foveate.providers.chat.http_client import (
     ProviderError,
     base_headers,
     broken_stream_error,
+    check_address,
     check_key_set,
     import_httpx,
     is_encrypted,
@@ -157,8 +159,9 @@ class HttpProvider(ABC):
         """The option that this model does not take; empty if the error is another."""
         return ""
 
-    @abstractmethod
-    def _default_url(self) -> str: ...
+    def _default_url(self) -> str:
+        said = os.environ.get(f"{self.vendor.name.upper()}_BASE_URL")
+        return check_address(said or self.vendor.home)
 
     def _headers(self, key: str) -> dict[str, str]:
         return {"authorization": f"Bearer {key}"} if key else {}

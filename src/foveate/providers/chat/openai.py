@@ -8,14 +8,13 @@ back. https://platform.openai.com/docs/api-reference/chat
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from math import isfinite
 from typing import Any
 
 from foveate.ports import Reply, Usage
-from foveate.providers.chat.http_client import ProviderError, check_address, truncated_error
+from foveate.providers.chat.http_client import ProviderError, truncated_error
 from foveate.providers.chat.http_provider import Connection, HttpProvider, Vendor
 from foveate.providers.chat.request import (
     TOOL_CALLS,
@@ -113,9 +112,6 @@ class OpenAIProvider(HttpProvider):
     def __init__(self, model: str, url: str = "") -> None:
         super().__init__(model, url)
         self.scores = False if self.at_home else None
-
-    def _default_url(self) -> str:
-        return check_address(os.environ.get("OPENAI_BASE_URL") or OPENAI.home)
 
     async def _stream(
         self, connection: Connection, asked: ChatRequest

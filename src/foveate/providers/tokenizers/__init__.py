@@ -77,13 +77,6 @@ def tokenizer_in_list(name: str, load: Callable[[str], Tokenizer]) -> Tokenizer:
     return Margin(inner=load(inner), factor=float(factor))
 
 
-def tokenizer_from_counter(name: str, fingerprint: str, tokens: Callable[[str], int]) -> Tokenizer:
-    """A tokenizer that asks `tokens` how many there are in a text."""
-    from foveate.providers.tokenizers.simple import CallbackTokenizer
-
-    return CallbackTokenizer(name=name, fingerprint=fingerprint, tokens=tokens)
-
-
 def _is_number(text: str) -> bool:
     try:
         float(text)

@@ -33,7 +33,7 @@ from foveate.ingest.prepare import build_chunks, content_digest
 from foveate.ingest.sandbox import Sandbox
 from foveate.plugins import tokenizer
 from foveate.ports import Document, ListableStore, LoadedDocument
-from foveate.providers.tokenizers import tokenizer_from_counter
+from foveate.providers.tokenizers.simple import CallbackTokenizer
 from foveate.service.app_state import AppState
 from foveate.service.audit import add_audit_fields
 from foveate.service.auth.caller import Caller, require_scope
@@ -135,7 +135,7 @@ def _timed(counter: Tokenizer) -> Tokenizer:
         check_deadline()
         return counter.count(text)
 
-    return tokenizer_from_counter(counter.name, counter.fingerprint, count)
+    return CallbackTokenizer(name=counter.name, fingerprint=counter.fingerprint, tokens=count)
 
 
 def _load_document(
