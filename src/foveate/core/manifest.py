@@ -69,9 +69,6 @@ def _zones_hash(zones: tuple[int | None, ...]) -> str:
 
 def canonical_recipe(recipe: Recipe) -> CanonicalRecipe:
     """All of a recipe that can change a byte, as text; without its budget and description."""
-    known = recipe._spelling  # noqa: SLF001 (kept for this function alone)
-    if known is not None:
-        return known
     stages = tuple(canonical_stage(stage) for stage in recipe.stages)
     form = repr(recipe.format)
     rest: tuple[object, ...] = (
@@ -84,20 +81,12 @@ def canonical_recipe(recipe: Recipe) -> CanonicalRecipe:
     shapes = "".join(f" {canonical_stage(shape)}" for shape in recipe.shapes)
     whole = f"{rest!r} {form} ({', '.join(stages)}){shapes}"
     names = tuple(stage_name(stage) for stage in recipe.stages)
-    found = CanonicalRecipe(names, stages, form, whole, digest(whole))
-    if all(map(_is_value, (*recipe.stages, *recipe.shapes, recipe.format))):
-        object.__setattr__(recipe, "_spelling", found)
-    return found
+    return CanonicalRecipe(names, stages, form, whole, digest(whole))
 
 
 def canonical_recipe_text(recipe: Recipe) -> str:
     """The recipe as it is typed, stages and format included."""
     return canonical_recipe(recipe).recipe
-
-
-def _is_value(part: object) -> bool:
-    parameters = getattr(part, "__dataclass_params__", None)
-    return isinstance(part, FunctionType) or bool(parameters and parameters.frozen)
 
 
 def canonical_stage(stage: Stage | ShapeReader) -> str:

@@ -151,10 +151,6 @@ class Renderer:
                 runs.append([block])
         return runs
 
-    def reference(self, block: Block) -> str:
-        """How a reader refers to the block: `[1]`, `[SOURCE 1]`, a path."""
-        return self.format.label(block)
-
     def _without_unlabelled_summary(self, block: Block) -> Block:
         return replace(block, summary="") if block.summary and not self.label else block
 
