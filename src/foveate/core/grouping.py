@@ -58,7 +58,9 @@ def place_in_document(chunk: Chunk) -> tuple[int, ...]:
 def document_offset(chunk: Chunk) -> int | None:
     """The chunk's start in the document; None if it is unknown or not consistent with its text."""
     start, end = chunk.start, chunk.end
-    return start if None in (start, end) or end - start == len(chunk.text) else None
+    if start is None or end is None or end - start == len(chunk.text):
+        return start
+    return None
 
 
 def head_places(chunk: Chunk) -> list[tuple[str, int]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, is_dataclass
-from functools import cache, lru_cache, partial
+from functools import partial
 from operator import attrgetter
 from struct import pack
 from types import FunctionType
@@ -26,8 +26,6 @@ from foveate.core.zones import Budget
 VECTORS_PER_BLOCK = 256  # vectors
 
 _OTHER_INPUTS = ("principals", "messages", "intent", "instant", "language")
-_ZONE_NAMES = tuple(f.name for f in fields(Budget))
-_get_zones = attrgetter(*_ZONE_NAMES)
 _get_scores = attrgetter("semantic_score", "lexical_score", "rerank_score", "origin")
 _NO_SCORES = (None, None, None, "retrieved")
 
@@ -58,12 +56,7 @@ def digest(text: str) -> str:
 
 def budget_hash(budget: Budget) -> str:
     """The zones, by name: a subclass with the same zones has the same hash."""
-    return _zones_hash(_get_zones(budget))
-
-
-@lru_cache(maxsize=256)
-def _zones_hash(zones: tuple[int | None, ...]) -> str:
-    named = zip(_ZONE_NAMES, zones, strict=True)
+    named = [(f.name, getattr(budget, f.name)) for f in fields(Budget)]
     return digest(repr([zone for zone in named if zone != ("images", 0)]))  # as before there were
 
 
@@ -109,7 +102,7 @@ def inputs_hash(inputs: Inputs) -> str:
     """One hash over everything that is read; `part_hashes` has them one by one."""
     hashes = [
         candidates_hash(inputs.candidates),
-        chunks_hash(inputs.neighbours) if inputs.neighbours else _hash_of_no_chunks(),
+        chunks_hash(inputs.neighbours),
         digest(repr(inputs.supplements)),
         vectors_hash((inputs.query_embedding,)),
     ]
@@ -162,11 +155,6 @@ def chunks_hash(chunks: Sequence[Chunk]) -> str:
     ]
     lines.append(vectors_hash([c.embedding for c in chunks]))
     return digest("\n".join(lines))
-
-
-@cache
-def _hash_of_no_chunks() -> str:
-    return chunks_hash(())
 
 
 def vectors_hash(vectors: Sequence[Vector | None]) -> str:

@@ -14,11 +14,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from itertools import zip_longest
 
 from foveate.core.text.facts import polarity_mark
-from foveate.core.text.words import MAX_WORD_LENGTH, REMEMBERED
 
 _LIGHT_WORDS = """
     a an the which that also therefore then however
@@ -57,10 +55,6 @@ def weight(word: str) -> str:
     return word
 
 
-remembered_weight = lru_cache(maxsize=REMEMBERED)(weight)
-"""For words of up to `MAX_WORD_LENGTH` characters."""
-
-
 def weights(words: Iterable[str]) -> Iterator[str]:
     """The weights of the words that have one, in order; don is a name but before t.
 
@@ -71,7 +65,7 @@ def weights(words: Iterable[str]) -> Iterator[str]:
     for word, after in zip_longest(atoms, atoms[1:]):
         heavy = _CONTRACTED.get(word) if after == "t" else None
         if heavy is None:
-            heavy = remembered_weight(word) if len(word) <= MAX_WORD_LENGTH else weight(word)
+            heavy = weight(word)
         if heavy:
             yield heavy
 

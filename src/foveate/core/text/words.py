@@ -21,11 +21,6 @@ from unicodedata import normalize
 
 from foveate.core.text.word_arrays import Alphabet
 
-MAX_WORD_LENGTH = 64
-"""Characters of a word that is worth remembering anything about; longer ones are no words."""
-REMEMBERED = 1 << 14
-"""Words that a cache remembers something about: 4 MB, and at most 18 MB where all are long."""
-
 _ALL_ASCII = bytes(range(128))
 _ASCII = "!\"'()*,-./:;?[\\]_`{}"
 _OTHER = (

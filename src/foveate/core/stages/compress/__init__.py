@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import ClassVar, Literal, get_args
 
+from foveate.core.checks import check_choice
 from foveate.core.errors import BadOption
 from foveate.core.renditions import join_chunk_spans, shapes_of
 from foveate.core.request import CompressionMethod, Offer, Request
@@ -51,13 +52,8 @@ class Compress:
 
     def __post_init__(self) -> None:
         """Refuse options that have no meaning."""
-        if self.when not in get_args(CompressWhen):
-            raise BadOption(
-                f"compress: when must be one of {get_args(CompressWhen)}, not {self.when!r}"
-            )
-        if self.offer not in get_args(CompressOffer):
-            known = get_args(CompressOffer)
-            raise BadOption(f"compress: offer must be one of {known}, not {self.offer!r}")
+        check_choice("compress", "when", self.when, get_args(CompressWhen))
+        check_choice("compress", "offer", self.offer, get_args(CompressOffer))
         if self.target is not None and self.target < 1:
             raise BadOption(f"compress: target must be 1 token or more, not {self.target}")
         if self.max_chunk_tokens < 1 or self.min_tokens < 0:

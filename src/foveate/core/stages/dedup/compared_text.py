@@ -28,11 +28,11 @@ from foveate.core.text.word_weight import (
     PAIR,
     bound_facts,
     numeral,
-    remembered_weight,
     said_words,
+    weight,
     weights,
 )
-from foveate.core.text.words import MAX_WORD_LENGTH, SHINGLE_SIZE, split_words, word_runs
+from foveate.core.text.words import SHINGLE_SIZE, split_words, word_runs
 from foveate.core.types import Candidate
 
 NEARBY = 8
@@ -116,8 +116,8 @@ class _WordWeights(dict[str, tuple[str, ...]]):
     """What a word weighs wherever it stands: 5mg is 5 and mg, and don nothing, for don't."""
 
     def __missing__(self, word: str) -> tuple[str, ...]:
-        if word.isalpha() and PAIR < len(word) <= MAX_WORD_LENGTH and word[-1] != "n":
-            heavy = [remembered_weight(word)]
+        if word.isalpha() and len(word) > PAIR and word[-1] != "n":
+            heavy = [weight(word)]
         else:
             heavy = [*weights((word, "t"))]
         found = self[word] = tuple(filter(None, heavy))
