@@ -79,8 +79,7 @@ class Renderer:
     ) -> tuple[str, str]:
         """What stands before and after the block's body."""
         form = self.format
-        if block.summary and not self.label:
-            block = self._without_unlabelled_summary(block)
+        block = self._without_unlabelled_summary(block)
         separator = form.separator(previous, block)
         if block.kind == "supplement":
             before, after = form.aside(block, following)

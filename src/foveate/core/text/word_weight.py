@@ -70,15 +70,6 @@ def weights(words: Iterable[str]) -> Iterator[str]:
             yield heavy
 
 
-def numeral(word: str) -> bool:
-    """Whether the word is written with a digit first.
-
-    >>> numeral("50"), numeral("fifty")
-    (True, False)
-    """
-    return word[:1].isdigit()
-
-
 def bound_facts(words: Sequence[str]) -> Counter[tuple[str, str]]:
     """Numbers with the word before them, words that turn a statement with the one after them.
 
@@ -90,7 +81,7 @@ def bound_facts(words: Sequence[str]) -> Counter[tuple[str, str]]:
     said = said_words(words)
     found: Counter[tuple[str, str]] = Counter()
     for before, word, after in zip(("", *said), said, (*said[1:], ""), strict=False):
-        if numeral(word):
+        if word[:1].isdigit():
             found[before, word] += 1
         elif polarity_mark(word):
             found[word, after] += 1

@@ -27,7 +27,6 @@ from foveate.core.text.sentences import sentence_spans
 from foveate.core.text.word_weight import (
     PAIR,
     bound_facts,
-    numeral,
     said_words,
     weight,
     weights,
@@ -88,7 +87,7 @@ class Sentence:
         before, found, behind = theirs.partition(f" {' '.join(mine)} ")
         if not found or len(mine) < SHINGLE_SIZE:
             return False
-        if (before and (not cut_before or numeral(mine[0]))) or (behind and not cut_behind):
+        if (before and (not cut_before or mine[0][:1].isdigit())) or (behind and not cut_behind):
             return False
         nearby = (*before.split()[-NEARBY:], *behind.split()[:NEARBY])
         turned = any(map(polarity_mark, nearby))
