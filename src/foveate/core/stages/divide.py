@@ -204,8 +204,8 @@ def divide_candidate(candidate: Candidate, groups: Sequence[SentenceGroup]) -> l
         text, ranges = join_chunk_spans(passage, some.spans, parts)
         chunk = passage
         if n != first:
-            place = {"start": passage.start, "end": passage.end}
-            chunk = replace(mine[0].chunk, text=passage.text, embedding=None, **place)
+            start, end = passage.start, passage.end
+            chunk = replace(mine[0].chunk, text=passage.text, start=start, end=end, embedding=None)
         pieces.append(
             replace(
                 candidate,
