@@ -93,18 +93,10 @@ def _raise_needless_decision(
 def _check_decision(was: Candidate | None, candidate: Candidate, decision: Decision | None) -> None:
     if was is None:
         _check_action(decision, _ACTIONS_WHEN_ADDED, candidate.id, "entered")
-    elif _is_changed(was, candidate):
+    elif was != candidate:
         _check_action(decision, _ACTIONS_WHEN_CHANGED, candidate.id, "changed")
     elif decision is not None:
         _raise_unchanged(decision, candidate.id)
-
-
-def _is_changed(was: Candidate, now: Candidate) -> bool:
-    if (was.shown is None) != (now.shown is None) or len(was.parts) != len(now.parts):
-        return True
-    if len(was.duplicates) != len(now.duplicates):
-        return True
-    return was is not now and was != now
 
 
 def _raise_unchanged(decision: Decision, chunk_id: str) -> NoReturn:

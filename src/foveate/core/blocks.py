@@ -10,10 +10,11 @@ from types import NoneType
 from typing import Any, TypeGuard, TypeVar
 
 from foveate.core.checks import MAX_INTEGER, check_string, is_encodable, plain_metadata
+from foveate.core.grouping import document_offset
 from foveate.core.renditions import full_rendition, rendition_chunks
 from foveate.core.request import Recipe
 from foveate.core.seal import content_hash
-from foveate.core.text.profile import HashedText, text_profile
+from foveate.core.text.profile import HashedText
 from foveate.core.text.sanitise import sanitise
 from foveate.core.types import (
     SECTION_PLACES,
@@ -69,17 +70,13 @@ def block_from_candidate(
     sections = _unique_in_order([tuple([sanitise(path)[0] for _, path in places if path])])
     return Block(
         marker=marker,
-        text=sanitise_text(text)[0],
+        text=sanitise(text.text)[0],
         source=sanitise(chunk.source)[0],
         document_id=chunk.document_id,
         title=sanitise(chunk.title)[0],
         section=sanitise(places[0][1])[0],
         page=chunk.page,
-        pages=_page_numbers(chunks)
-        if len(chunks) > 1
-        else ()
-        if chunk.page is None
-        else (chunk.page,),
+        pages=tuple(sorted({c.page for c in chunks if c.page is not None})),
         row=places[0][0],
         line=_first_line(candidate, shown, chunk),
         score=candidate.score,
@@ -124,7 +121,7 @@ def _shown_places(
     """Row and section of each of the chunks, or of those of its sections of which some is shown."""
     found: list[tuple[int | None, str]] = []
     for chunk in chunks:
-        known, offset = chunk.metadata.get(SECTION_PLACES), _document_offset(chunk)
+        known, offset = chunk.metadata.get(SECTION_PLACES), document_offset(chunk)
         if offset is None or not _are_places(known):
             found.append((chunk.row, chunk.section))
             continue
@@ -148,27 +145,12 @@ def _is_place(place: object) -> bool:
     return (row is None or 0 <= row <= MAX_INTEGER) and is_encodable(path)
 
 
-def _page_numbers(chunks: Sequence[Chunk]) -> tuple[int, ...]:
-    pages = {c.page for c in chunks if c.page is not None}
-    return tuple(sorted(pages)) if len(pages) > 1 else tuple(pages)
-
-
 def rendition_text(candidate: Candidate) -> HashedText:
     """What is shown of the candidate, as it came, and its hash."""
     chunk, shown = candidate.chunk, candidate.shown
     if shown is None or shown.text is chunk.text or shown.text == chunk.text:
         return HashedText(chunk.text, chunk.content_hash)
     return HashedText(shown.text, content_hash(shown.text))
-
-
-def sanitise_text(shown: HashedText) -> tuple[str, Mapping[str, int]]:
-    """The text without hidden characters, and how many of them there were; looked for once."""
-    own = text_profile(shown.key)
-    found = own.sanitised
-    if found is None:
-        text, record = sanitise(shown.text)
-        found = own.sanitised = (text if record else None, record)
-    return (shown.text if found[0] is None else found[0]), found[1]
 
 
 def select_metadata(
@@ -197,12 +179,12 @@ def _format_metadata_value(value: Any) -> str:
 
 def document_spans(candidate: Candidate, shown: Rendition) -> tuple[Span, ...]:
     """Ranges of the document that are shown; none where the chunk's offsets cannot be true."""
-    start = _document_offset(candidate.chunk)
+    start = document_offset(candidate.chunk)
     if start is not None:
         return tuple([(start + a, start + b) for a, b in shown.spans])
     found: list[Span] = []
     for part in candidate.parts:
-        offset = _document_offset(part.chunk)
+        offset = document_offset(part.chunk)
         if offset is None:
             continue
         first, last = part.span
@@ -211,19 +193,13 @@ def document_spans(candidate: Candidate, shown: Rendition) -> tuple[Span, ...]:
     return tuple(found)
 
 
-def _document_offset(chunk: Chunk) -> int | None:
-    if chunk.start is None or chunk.end is None or chunk.end - chunk.start == len(chunk.text):
-        return chunk.start
-    return None
-
-
 def sanitising_decisions(
     candidates: Sequence[Candidate], texts: Sequence[HashedText]
 ) -> tuple[Decision, ...]:
     """On the record: which texts had invisible or control characters, and how many of each."""
     found = []
     for candidate, text in zip(candidates, texts, strict=True):
-        record = sanitise_text(text)[1]
+        record = sanitise(text.text)[1]
         if record:
             found.append(
                 Decision(

@@ -102,9 +102,9 @@ def check_metadata(metadata: Mapping[str, Any]) -> None:
     Traceback (most recent call last):
     foveate.core.errors.BadInput: field 'metadata': at 'by': a value of type object has no form ...
     """
-    with suppress(RecursionError):
-        if _is_plain(metadata):
-            return
+    with suppress(BadInput):
+        plain_metadata(metadata)
+        return
     for key, value in metadata.items():
         try:
             plain_metadata({key: value})
@@ -147,14 +147,6 @@ def plain_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
         ) from None
     found: dict[str, Any] = json.loads(written)
     return found
-
-
-def _is_plain(value: Any) -> bool:
-    """Whether it holds nothing but what JSON knows; told quickly, for every chunk is asked."""
-    kind = type(value)
-    if kind is dict:
-        return all(type(key) is str for key in value) and all(map(_is_plain, value.values()))
-    return kind in _PLAIN or (kind is list and all(map(_is_plain, value)))
 
 
 def _form(value: Any) -> Any:

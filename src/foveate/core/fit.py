@@ -21,6 +21,7 @@ from foveate.core.renditions import full_rendition
 from foveate.core.request import Inputs, Recipe, Request
 from foveate.core.text.profile import HashedText
 from foveate.core.text.sanitise import sanitise
+from foveate.core.token_counter import Cost
 from foveate.core.types import (
     Block,
     Candidate,
@@ -243,13 +244,10 @@ def place_summaries(
 
 
 def _spend_on_summary(line: str, tracker: BudgetTracker) -> bool:
-    tokens, characters = tracker.counter.count_rendered(line) + 1, len(line)
-    if tracker.tokens is not None and tracker.tokens < tokens:
+    cost = Cost(tracker.counter.count_rendered(line) + 1, len(line))
+    if not tracker.fits(cost):
         return False
-    if tracker.characters is not None and tracker.characters < characters:
-        return False
-    tracker.tokens = tracker.tokens - tokens if tracker.tokens is not None else None
-    tracker.characters = tracker.characters - characters if tracker.characters is not None else None
+    tracker.spend(cost)
     return True
 
 

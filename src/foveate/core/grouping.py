@@ -55,6 +55,14 @@ def place_in_document(chunk: Chunk) -> tuple[int, ...]:
     return tuple([place or 0 for place in places])
 
 
+def document_offset(chunk: Chunk) -> int | None:
+    """The chunk's start in the document; None if it is unknown or not consistent with its text."""
+    start, end = chunk.start, chunk.end
+    if start is None or end is None or end - start == len(chunk.text):
+        return start
+    return None
+
+
 def head_places(chunk: Chunk) -> list[tuple[str, int]]:
     """Where the chunks are that name the columns of rows, or define code."""
     several = chunk.metadata.get(CODE_HEADS)

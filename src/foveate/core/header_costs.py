@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, MutableMapping
 from dataclasses import replace
 from operator import attrgetter
-from typing import NamedTuple
 
 from foveate.core.blocks import block_from_candidate, rendition_text
 from foveate.core.contracts import Tokenizer
@@ -18,21 +17,13 @@ from foveate.core.render import Renderer
 from foveate.core.renditions import rendition_chunks
 from foveate.core.request import Inputs, Recipe, Request
 from foveate.core.token_counter import TokenCounter, no_header_key
-from foveate.core.types import Block, BlockPosition, Candidate, Chunk
+from foveate.core.types import Block, BlockPosition, Candidate
 from foveate.core.zones import Budget
 
 _FIELD_PATHS = {
     name: f"chunk.{name}" for name in ("source", "title", "section", "page", "row", "line")
 }
 _FIELD_PATHS["score"] = "given_score"
-
-
-class PartialPassage(NamedTuple):
-    """What a header can read of a passage that is shown in part: its first chunk that is shown."""
-
-    origin: str
-    chunk: Chunk
-    given_score: float | None
 
 
 def build_request(
@@ -88,11 +79,10 @@ def header_key(recipe: Recipe) -> Callable[[Candidate], Hashable]:
     def key(candidate: Candidate) -> Hashable:
         if candidate.origin == "supplement":
             return None  # it has a header of its own
-        seen: Candidate | PartialPassage = candidate
         if candidate.parts and candidate.shown is not None:
             first = rendition_chunks(candidate, candidate.shown)[0]
-            seen = PartialPassage(candidate.origin, first, candidate.given_score)
-        values: Hashable = read(seen)
+            candidate = replace(candidate, chunk=first)
+        values: Hashable = read(candidate)
         return values
 
     return key

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, is_dataclass
-from functools import cache, lru_cache, partial
+from functools import partial
 from operator import attrgetter
 from struct import pack
 from types import FunctionType
@@ -26,8 +26,6 @@ from foveate.core.zones import Budget
 VECTORS_PER_BLOCK = 256  # vectors
 
 _OTHER_INPUTS = ("principals", "messages", "intent", "instant", "language")
-_ZONE_NAMES = tuple(f.name for f in fields(Budget))
-_get_zones = attrgetter(*_ZONE_NAMES)
 _get_scores = attrgetter("semantic_score", "lexical_score", "rerank_score", "origin")
 _NO_SCORES = (None, None, None, "retrieved")
 
@@ -58,20 +56,12 @@ def digest(text: str) -> str:
 
 def budget_hash(budget: Budget) -> str:
     """The zones, by name: a subclass with the same zones has the same hash."""
-    return _zones_hash(_get_zones(budget))
-
-
-@lru_cache(maxsize=256)
-def _zones_hash(zones: tuple[int | None, ...]) -> str:
-    named = zip(_ZONE_NAMES, zones, strict=True)
+    named = [(f.name, getattr(budget, f.name)) for f in fields(Budget)]
     return digest(repr([zone for zone in named if zone != ("images", 0)]))  # as before there were
 
 
 def canonical_recipe(recipe: Recipe) -> CanonicalRecipe:
     """All of a recipe that can change a byte, as text; without its budget and description."""
-    known = recipe._spelling  # noqa: SLF001 (kept for this function alone)
-    if known is not None:
-        return known
     stages = tuple(canonical_stage(stage) for stage in recipe.stages)
     form = repr(recipe.format)
     rest: tuple[object, ...] = (
@@ -84,20 +74,12 @@ def canonical_recipe(recipe: Recipe) -> CanonicalRecipe:
     shapes = "".join(f" {canonical_stage(shape)}" for shape in recipe.shapes)
     whole = f"{rest!r} {form} ({', '.join(stages)}){shapes}"
     names = tuple(stage_name(stage) for stage in recipe.stages)
-    found = CanonicalRecipe(names, stages, form, whole, digest(whole))
-    if all(map(_is_value, (*recipe.stages, *recipe.shapes, recipe.format))):
-        object.__setattr__(recipe, "_spelling", found)
-    return found
+    return CanonicalRecipe(names, stages, form, whole, digest(whole))
 
 
 def canonical_recipe_text(recipe: Recipe) -> str:
     """The recipe as it is typed, stages and format included."""
     return canonical_recipe(recipe).recipe
-
-
-def _is_value(part: object) -> bool:
-    parameters = getattr(part, "__dataclass_params__", None)
-    return isinstance(part, FunctionType) or bool(parameters and parameters.frozen)
 
 
 def canonical_stage(stage: Stage | ShapeReader) -> str:
@@ -120,7 +102,7 @@ def inputs_hash(inputs: Inputs) -> str:
     """One hash over everything that is read; `part_hashes` has them one by one."""
     hashes = [
         candidates_hash(inputs.candidates),
-        chunks_hash(inputs.neighbours) if inputs.neighbours else _hash_of_no_chunks(),
+        chunks_hash(inputs.neighbours),
         digest(repr(inputs.supplements)),
         vectors_hash((inputs.query_embedding,)),
     ]
@@ -173,11 +155,6 @@ def chunks_hash(chunks: Sequence[Chunk]) -> str:
     ]
     lines.append(vectors_hash([c.embedding for c in chunks]))
     return digest("\n".join(lines))
-
-
-@cache
-def _hash_of_no_chunks() -> str:
-    return chunks_hash(())
 
 
 def vectors_hash(vectors: Sequence[Vector | None]) -> str:

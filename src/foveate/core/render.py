@@ -79,8 +79,7 @@ class Renderer:
     ) -> tuple[str, str]:
         """What stands before and after the block's body."""
         form = self.format
-        if block.summary and not self.label:
-            block = self._without_unlabelled_summary(block)
+        block = self._without_unlabelled_summary(block)
         separator = form.separator(previous, block)
         if block.kind == "supplement":
             before, after = form.aside(block, following)
@@ -150,10 +149,6 @@ class Renderer:
             else:
                 runs.append([block])
         return runs
-
-    def reference(self, block: Block) -> str:
-        """How a reader refers to the block: `[1]`, `[SOURCE 1]`, a path."""
-        return self.format.label(block)
 
     def _without_unlabelled_summary(self, block: Block) -> Block:
         return replace(block, summary="") if block.summary and not self.label else block

@@ -19,7 +19,6 @@ from foveate.core.types import (
     Span,
 )
 
-_EMPTY_SPANS: tuple[Span, ...] = ((0, 0),)
 _READERS: ContextVar[tuple[ShapeReader, ...]] = ContextVar("shapes_of_the_recipe", default=())
 
 
@@ -104,11 +103,4 @@ def rendition_chunks(candidate: Candidate, shown: Rendition) -> tuple[Chunk, ...
 
 def _shown_parts(parts: Sequence[Part], spans: Sequence[Span]) -> list[Part]:
     """The parts of which the spans show something."""
-    found: list[Part] = []
-    first, last = (spans or _EMPTY_SPANS)[0]
-    for part in parts:
-        start, end = part.span
-        seen = first < end and start < last
-        if seen or any(a < end and start < b for a, b in spans):
-            found.append(part)
-    return found
+    return [p for p in parts if any(a < p.span[1] and p.span[0] < b for a, b in spans)]

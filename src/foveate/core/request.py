@@ -69,7 +69,6 @@ class Recipe:
     shapes: tuple[ShapeReader, ...] = ()
     budget: Budget = field(default_factory=Budget)
     tokenizer: str = "cl100k_base"
-    _spelling: CanonicalRecipe | None = field(default=None, init=False, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
 
@@ -110,6 +110,10 @@ class PieceRuns(NamedTuple):
 
     numbers: Runs
     bounds: Sequence[int]
+
+    def by_piece(self) -> list[list[int]]:
+        """The runs of each piece."""
+        return [self.numbers[a:b].tolist() for a, b in pairwise(self.bounds)]
 
     def select(self, places: Sequence[int]) -> PieceRuns:
         """Those of the pieces at these places."""

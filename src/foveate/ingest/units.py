@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from typing import NamedTuple, TypeAlias
 
-from foveate.core.text.blocks import each_block, trim_span
+from foveate.core.text.blocks import BlockKind, each_block, trim_span
 from foveate.core.text.graphemes import (
     last_grapheme_boundary,
     last_word_boundary,
     next_grapheme_boundary,
 )
-from foveate.core.text.sentences import BlockKind, each_unit
+from foveate.core.text.sentences import each_unit
 from foveate.core.text.shapes.shape import Shape
 from foveate.core.text.shapes.strings import read_shapes
 from foveate.core.types import CODE_HEADS, TABLE_NAMES

@@ -124,7 +124,7 @@ def no_special_token_survives(renderer: Renderer, blocks: Sequence[Block]) -> No
 
 def labels_are_their_blocks(renderer: Renderer, blocks: Sequence[Block]) -> None:
     """A bracketed label occurs at most once for each block that carries it."""
-    shape = renderer.reference(Block(marker=7, text="", source="s")).partition("7")
+    shape = renderer.format.label(Block(marker=7, text="", source="s")).partition("7")
     if not shape[0].startswith("["):
         return
     text = renderer.render(blocks).text

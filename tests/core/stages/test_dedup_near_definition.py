@@ -19,7 +19,7 @@ from foveate.core.stages.dedup.compared_text import ComparedText, SentenceCache
 from foveate.core.stages.dedup.near import NEAREST, THRESHOLDS, DedupNear
 from foveate.core.stages.dedup.similarity import whole_numbers
 from foveate.core.text.word_weight import weights
-from foveate.core.text.words import shingles, split_words
+from foveate.core.text.words import split_words, word_runs
 from foveate.core.types import rank
 from foveate.testing.fakes import candidate, request
 
@@ -39,7 +39,7 @@ class Oracle:
         self.texts = {c.id: ComparedText(c, reader) for c in self.pool}
         self.words = {c.id: set(split_words(c.text)) for c in self.pool}
         self.heavy = {c.id: {*weights(split_words(c.text))} for c in self.pool}
-        self.runs = {c.id: set(shingles(split_words(c.text))) for c in self.pool}
+        self.runs = {c.id: set(word_runs(split_words(c.text))) for c in self.pool}
         held = Counter(run for own in self.runs.values() for run in own)
         self.frequent = {run for run, times in held.items() if times > crowd}
 

@@ -309,9 +309,9 @@ def test_a_negative_minimum_is_refused():
 
 def test_where_a_piece_stands_is_asked_once(monkeypatch):
     """A piece's place is worked out once, and once more where a passage of known place begins."""
-    start, asked = module._document_offset, []
+    start, asked = module.document_offset, []
     monkeypatch.setattr(
-        module, "_document_offset", lambda chunk: asked.append(chunk.id) or start(chunk)
+        module, "document_offset", lambda chunk: asked.append(chunk.id) or start(chunk)
     )
     pool = [piece("Ten signs.", n, 10 * n) for n in range(20)]
     (made,) = stitched(*pool)

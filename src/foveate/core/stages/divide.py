@@ -26,7 +26,7 @@ from typing import ClassVar, NamedTuple
 from foveate.core.errors import BadOption
 from foveate.core.renditions import join_chunk_spans
 from foveate.core.request import Request
-from foveate.core.types import Candidate, Chunk, Decision, Part, Rendition, Sentences, Span, Step
+from foveate.core.types import Candidate, Decision, Rendition, Sentences, Step
 
 BLOCK_OVERHEAD = 60
 """Characters; what stands around a block counts as so much text."""
@@ -201,29 +201,24 @@ def divide_candidate(candidate: Candidate, groups: Sequence[SentenceGroup]) -> l
         parts = tuple([candidate.parts[c] for c in held])
         retrieved = any(part.origin == "retrieved" for part in mine)
         some = _select_sentences(sentences, group.sentences)
+        text, ranges = join_chunk_spans(passage, some.spans, parts)
+        chunk = passage
+        if n != first:
+            start, end = passage.start, passage.end
+            chunk = replace(mine[0].chunk, text=passage.text, start=start, end=end, embedding=None)
         pieces.append(
             replace(
                 candidate,
-                chunk=passage if n == first else _chunk_with_passage_text(mine[0].chunk, passage),
+                chunk=chunk,
                 score=best.score,
                 scored=best.scored,
                 origin="retrieved" if retrieved else "neighbour",
                 parts=parts,
                 sentences=some,
-                shown=_piece_rendition(passage, some.spans, parts),
+                shown=Rendition(kind="piece", text=text, spans=ranges),
             )
         )
     return pieces
-
-
-def _chunk_with_passage_text(chunk: Chunk, passage: Chunk) -> Chunk:
-    return replace(
-        chunk,
-        text=passage.text,
-        start=passage.start,
-        end=passage.end,
-        embedding=None,
-    )
 
 
 def _chunks_of_groups(candidate: Candidate, groups: Sequence[SentenceGroup]) -> list[list[int]]:
@@ -254,11 +249,6 @@ def _select_sentences(sentences: Sentences, places: Sequence[int]) -> Sentences:
         title_words=sentences.title_words,
         set_apart=sentences.set_apart,
     )
-
-
-def _piece_rendition(passage: Chunk, spans: Sequence[Span], parts: Sequence[Part]) -> Rendition:
-    found, ranges = join_chunk_spans(passage, spans, parts)
-    return Rendition(kind="piece", text=found, spans=ranges)
 
 
 def _build_decisions(candidate: Candidate, pieces: Sequence[Candidate]) -> Iterator[Decision]:

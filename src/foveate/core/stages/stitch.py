@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple, TypeAlias, TypeVar
 
 from foveate.core.errors import BadOption
-from foveate.core.grouping import place_in_document
+from foveate.core.grouping import document_offset, place_in_document
 from foveate.core.request import Request
 from foveate.core.types import Candidate, Chunk, Decision, Duplicate, Part, Step
 
@@ -111,11 +111,11 @@ def sort_pieces(candidates: list[Candidate]) -> list[PassagePiece]:
     pieces = []
     for candidate in candidates:
         head = candidate.parts[0].chunk if candidate.parts else candidate.chunk
-        pieces.append(PassagePiece(candidate, head, _document_offset(head)))
+        pieces.append(PassagePiece(candidate, head, document_offset(head)))
     inner = [part.chunk for one in candidates if one.parts for part in one.parts]
     known = None not in [piece.start for piece in pieces]
     keys: list[tuple[int | str, ...]]
-    if known and None not in map(_document_offset, inner):
+    if known and None not in map(document_offset, inner):
         keys = [(h.page or 0, s or 0, -len(h.text), h.sequence, h.id) for _, h, s in pieces]
     else:
         keys = [(*place_in_document(h), h.id) for _, h, s in pieces]
@@ -176,7 +176,7 @@ def build_passage(run: list[JoinedPiece]) -> Candidate:
         end = at + len(piece.chunk.text)
         if piece.parts:
             parts += [_shift(part, at) for part in piece.parts]
-            start = _document_offset(piece.chunk)  # noqa: PLW2901
+            start = document_offset(piece.chunk)  # noqa: PLW2901
         else:
             parts.append(
                 Part(
@@ -190,7 +190,7 @@ def build_passage(run: list[JoinedPiece]) -> Candidate:
         duplicates += [_shift(duplicate, at) for duplicate in piece.duplicates]
         exact = exact and agrees and start is not None
         length = max(length, end)
-    start = _document_offset(run[0][0].candidate.chunk) if exact else None
+    start = document_offset(run[0][0].candidate.chunk) if exact else None
     chunk = replace(
         run[0][0].candidate.chunk,
         text=_merge_texts(run),
@@ -251,15 +251,7 @@ def _last_chunk(piece: PassagePiece) -> tuple[Chunk, int | None]:
     length = len(candidate.chunk.text)
     ends = (part.chunk for part in reversed(candidate.parts) if part.span[1] == length)
     chunk = next(ends, candidate.parts[-1].chunk)
-    return chunk, _document_offset(chunk)
-
-
-def _document_offset(chunk: Chunk) -> int | None:
-    """The chunk's start in the document; None if it is unknown or not consistent with its text."""
-    start, end = chunk.start, chunk.end
-    if start is None or end is None or end - start == len(chunk.text):
-        return start
-    return None
+    return chunk, document_offset(chunk)
 
 
 def _build_decisions(run: list[JoinedPiece], made: Candidate) -> list[Decision]:

@@ -98,9 +98,10 @@ def extract_facts(text: str, spelled: Sequence[str] | None = None) -> tuple[str,
     if _HANGUL.search(rest):
         han = (*han, *filter(_is_korean_negation, spelled))
     code = tuple(_CODE.findall(text)) if any(sign in text for sign in _MAY_BE_CODE) else ()
-    asked = _question_words(text) if any(mark in text for mark in _QUESTION_MARKS) else ()
+    asked = _QUESTION_MARK.finditer(text) if any(mark in text for mark in _QUESTION_MARKS) else ()
+    questions = [f"{word}?" for mark in asked if (word := _word_before(text, mark.start()))]
     symbols = (sign[0].replace(" ", "_") for sign in _SYMBOL.finditer(text))
-    return (*_extract_numbers(text), *marks, *han, *code, *asked, *symbols)
+    return (*_extract_numbers(text), *marks, *han, *code, *questions, *symbols)
 
 
 def extract_values(text: str) -> frozenset[str]:
@@ -135,11 +136,9 @@ def _is_korean_negation(word: str) -> bool:
     return word == "안" or word.startswith(_KOREAN_TURNING)
 
 
-def _question_words(text: str) -> Iterator[str]:
-    for mark in _QUESTION_MARK.finditer(text):
-        before = split_words(text[max(0, mark.start() - _QUESTION_CONTEXT) : mark.start()])
-        if before:
-            yield f"{before[-1]}?"
+def _word_before(text: str, at: int) -> str:
+    """The last word before this place; empty if none is near."""
+    return next(reversed(split_words(text[max(0, at - _QUESTION_CONTEXT) : at])), "")
 
 
 class Quantity(NamedTuple):
@@ -183,11 +182,8 @@ def names_of_one_letter(text: str) -> set[tuple[str, str]]:
     >>> names_of_one_letter("Hepatitis A. A dog has it.")
     {('hepatitis', 'A')}
     """
-    found = (
-        (split_words(text[max(0, sign.start() - _QUESTION_CONTEXT) : sign.start()]), sign[0])
-        for sign in _LETTER_NAME.finditer(text)
-    )
-    return {(before[-1], letter) for before, letter in found if before}
+    found = ((_word_before(text, sign.start()), sign[0]) for sign in _LETTER_NAME.finditer(text))
+    return {(before, letter) for before, letter in found if before}
 
 
 def _extract_numbers(text: str) -> Iterator[str]:

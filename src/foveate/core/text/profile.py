@@ -6,7 +6,7 @@ request: what a text is read for costs less than keeping it would.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import wraps
@@ -27,12 +27,10 @@ class HashedText(NamedTuple):
 class Profile:
     """The parts that are computed so far.
 
-    `sanitised`: the text without hidden characters (None: it has none), and the counts. `bodies`:
-    the text in the context for each way of writing it; None: unchanged. `shapes`: its
+    `bodies`: the text in the context for each way of writing it; None: unchanged. `shapes`: its
     records, tables and logs, and the readers of other packages that looked for them too.
     """
 
-    sanitised: tuple[str | None, Mapping[str, int]] | None = None
     bodies: dict[Callable[[str], str], HashedText | None] = field(default_factory=dict)
     shapes: tuple[Any, Any] | None = None
 

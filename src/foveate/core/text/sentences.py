@@ -17,15 +17,6 @@ from foveate.core.text.graphemes import is_inside_run, last_grapheme_boundary, l
 from foveate.core.text.terms import STOP_WORDS
 from foveate.core.types import Span
 
-__all__ = [
-    "MAX_SENTENCE_LENGTH",
-    "BlockKind",
-    "block_spans",
-    "each_unit",
-    "sentence_spans",
-    "unit_spans",
-]
-
 MAX_SENTENCE_LENGTH = 4_000
 """Characters; longer runs without a sentence end are cut between words. It also bounds what the
 splitter sees at once: it is quadratic in unpaired quotation marks."""

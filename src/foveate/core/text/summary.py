@@ -57,7 +57,8 @@ def summarise(
     while len(chosen) < sentences:
         said = {term for each in chosen for term in each.terms}
         ranked = sorted(found, key=lambda each: (-_score(each, worth, said), each.at))
-        best = next((each for each in ranked if _fits_tokens([*chosen, each], count, tokens)), None)
+        fitting = (one for one in ranked if count(_join_sentences([*chosen, one])) <= tokens)
+        best = next(fitting, None)
         if best is None or (chosen and not _score(best, worth, said)):
             break
         chosen.append(best)
@@ -91,10 +92,6 @@ def _score(sentence: _Sentence, worth: dict[str, float], said: set[str]) -> floa
     # Sorted, so that the sum does not depend on the order of a set.
     total = sum(worth.get(term, 0.0) for term in sorted(sentence.terms - said))
     return total / (_SMOOTH + len(sentence.terms)) * (1 + _LEAD / (1 + sentence.at))
-
-
-def _fits_tokens(chosen: Sequence[_Sentence], count: Callable[[str], int], tokens: int) -> bool:
-    return count(_join_sentences(chosen)) <= tokens
 
 
 def _join_sentences(chosen: Sequence[_Sentence]) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from unicodedata import normalize
 
 from foveate.core.text.word_arrays import Alphabet
-from foveate.core.text.words import beyond_ascii, casefold
+from foveate.core.text.words import beyond_ascii
 
 # Vowel signs of the Indic scripts belong to words but are no letters for `\w`.
 _SIGNS = "\u0900-\u0963\u0971-\u0dff"
@@ -137,7 +137,7 @@ def fold(text: str) -> str:
     apart = normalize("NFKD", text)
     if _OPTIONAL.search(beyond_ascii(apart)):
         apart = _OPTIONAL.sub("", apart)
-    return casefold(normalize("NFC", apart))
+    return normalize("NFC", apart).casefold()
 
 
 ALPHABET = Alphabet(rf"[^\W_{_UNSPACED}]|[{_SIGNS}]", f"[{_UNSPACED}]", fold)

@@ -17,13 +17,13 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from foveate.core.text.blocks import trim_span
+from foveate.core.text.blocks import BlockKind, block_spans, trim_span
 from foveate.core.text.graphemes import (
     is_inside_run,
     last_grapheme_boundary,
     last_word_boundary,
 )
-from foveate.core.text.sentences import BlockKind, block_spans, unit_spans
+from foveate.core.text.sentences import unit_spans
 from foveate.core.text.shapes.find import find_shapes
 from foveate.core.text.shapes.shape import Shape
 from foveate.core.types import Span

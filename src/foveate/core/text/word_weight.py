@@ -14,11 +14,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from itertools import zip_longest
 
 from foveate.core.text.facts import polarity_mark
-from foveate.core.text.words import MAX_WORD_LENGTH, REMEMBERED
 
 _LIGHT_WORDS = """
     a an the which that also therefore then however
@@ -57,10 +55,6 @@ def weight(word: str) -> str:
     return word
 
 
-remembered_weight = lru_cache(maxsize=REMEMBERED)(weight)
-"""For words of up to `MAX_WORD_LENGTH` characters."""
-
-
 def weights(words: Iterable[str]) -> Iterator[str]:
     """The weights of the words that have one, in order; don is a name but before t.
 
@@ -71,18 +65,9 @@ def weights(words: Iterable[str]) -> Iterator[str]:
     for word, after in zip_longest(atoms, atoms[1:]):
         heavy = _CONTRACTED.get(word) if after == "t" else None
         if heavy is None:
-            heavy = remembered_weight(word) if len(word) <= MAX_WORD_LENGTH else weight(word)
+            heavy = weight(word)
         if heavy:
             yield heavy
-
-
-def numeral(word: str) -> bool:
-    """Whether the word is written with a digit first.
-
-    >>> numeral("50"), numeral("fifty")
-    (True, False)
-    """
-    return word[:1].isdigit()
 
 
 def bound_facts(words: Sequence[str]) -> Counter[tuple[str, str]]:
@@ -96,7 +81,7 @@ def bound_facts(words: Sequence[str]) -> Counter[tuple[str, str]]:
     said = said_words(words)
     found: Counter[tuple[str, str]] = Counter()
     for before, word, after in zip(("", *said), said, (*said[1:], ""), strict=False):
-        if numeral(word):
+        if word[:1].isdigit():
             found[before, word] += 1
         elif polarity_mark(word):
             found[word, after] += 1

@@ -21,11 +21,6 @@ from unicodedata import normalize
 
 from foveate.core.text.word_arrays import Alphabet
 
-MAX_WORD_LENGTH = 64
-"""Characters of a word that is worth remembering anything about; longer ones are no words."""
-REMEMBERED = 1 << 14
-"""Words that a cache remembers something about: 4 MB, and at most 18 MB where all are long."""
-
 _ALL_ASCII = bytes(range(128))
 _ASCII = "!\"'()*,-./:;?[\\]_`{}"
 _OTHER = (
@@ -98,7 +93,7 @@ def fold(text: str) -> str:
     """The text in small letters and composed characters."""
     if text.isascii():
         return text.lower()
-    return normalize("NFC", casefold(normalize("NFC", text)))
+    return normalize("NFC", normalize("NFC", text).casefold())
 
 
 ALPHABET = Alphabet(rf"[^\s{_SEPARATORS}{UNSPACED}]", f"[{UNSPACED}]", fold)
@@ -114,17 +109,12 @@ def _split_run(run: str) -> list[str]:
 SHINGLE_SIZE = 3
 
 
-def shingles(words: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """The distinct runs of three words.
-
-    >>> shingles(("to", "be", "or", "not"))
-    (('to', 'be', 'or'), ('be', 'or', 'not'))
-    """
-    return tuple(dict.fromkeys(word_runs(words)))
-
-
 def word_runs(words: Sequence[str]) -> list[tuple[str, ...]]:
-    """The runs of three words as they follow one another, repeats included."""
+    """The runs of three words as they follow one another, repeats included.
+
+    >>> word_runs(("to", "be", "or", "not"))
+    [('to', 'be', 'or'), ('be', 'or', 'not')]
+    """
     if 0 < len(words) < SHINGLE_SIZE:
         return [tuple(words)]
     return list(zip(*(words[i:] for i in range(SHINGLE_SIZE)), strict=False))
@@ -138,18 +128,6 @@ def beyond_ascii(text: str, without: bytes = _ALL_ASCII) -> str:
     """
     data = text.encode("utf-8", "surrogatepass").translate(None, without)
     return data.decode("utf-8", "surrogatepass")
-
-
-def casefold(text: str) -> str:
-    """`str.casefold`, in a third of the time where it changes nothing but ASCII.
-
-    >>> casefold("ÉTÉ “So”") == "ÉTÉ “So”".casefold()
-    True
-    """
-    rest = beyond_ascii(text)
-    if rest.casefold() != rest:
-        return text.casefold()
-    return text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
 
 
 def query_identifiers(query: str) -> tuple[str, ...]:

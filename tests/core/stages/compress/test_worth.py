@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from math import isclose
 from operator import mul
 from random import Random
@@ -28,10 +27,9 @@ from foveate.core.stages.compress.score import WEIGHTS, score_sentences
 from foveate.core.stages.compress.table import Table, build_table, query_keys, rarity
 from foveate.core.stages.compress.unit_words import FACTORS, GRAM, runs_of, text_runs
 from foveate.core.stages.pack.evidence import UNLIKELY
-from foveate.core.stages.pack.selection import repeated_runs
 from foveate.core.text.terms import document_terms, keys
 from foveate.core.text.word_arrays import number_of
-from foveate.core.types import Candidate, Chunk, Part, PieceRuns
+from foveate.core.types import Candidate, Chunk, Part
 from foveate.testing.fakes import candidate
 from foveate.testing.strategies import candidates, texts
 
@@ -294,22 +292,6 @@ def unit_runs(words: list[int]) -> list[int]:
     """The runs of one unit's words; a shorter unit is one run: the definition of `runs_of`."""
     runs = [words[n : n + GRAM] for n in range(max(len(words) - GRAM + 1, min(len(words), 1)))]
     return [sum(map(mul, run, FACTORS)) % (1 << 64) for run in runs]
-
-
-@given(st.lists(st.lists(st.integers(0, 40), max_size=9), max_size=9))
-def test_no_run_that_is_repeated_is_left_out(pieces: list[list[int]]) -> None:
-    """S9: of each piece, the runs that stand anywhere twice are kept, in their order."""
-    many = Counter(run for piece in pieces for run in piece)
-    whole = np.array([run for piece in pieces for run in piece], dtype=np.uint64)
-    bounds = [*accumulate(map(len, pieces), initial=0)]
-    cut = len(bounds) // 2
-    parts = [PieceRuns(whole, bounds[: cut + 1]), PieceRuns(whole, bounds[cut:])]
-    kept = repeated_runs(parts, [b - a for a, b in pairwise(bounds)])
-
-    for piece, found in zip(pieces, kept, strict=True):
-        rest = iter(piece)
-        assert all(run in rest for run in found)
-        assert [run for run in found if many[run] > 1] == [run for run in piece if many[run] > 1]
 
 
 def test_a_stop_word_of_another_language_opens_no_block() -> None:

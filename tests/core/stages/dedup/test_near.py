@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from foveate.core.stages.dedup.candidate_pairs import _triples, find_candidate_pairs
 from foveate.core.stages.dedup.similarity import Threshold, whole_numbers
-from foveate.core.text.words import shingles, split_words
+from foveate.core.text.words import split_words, word_runs
 
 VALUES = st.floats(0.01, 1.0)
 
@@ -58,7 +58,7 @@ TEXTS = st.lists(
 def test_pairs_are_those_that_counting_finds(texts, value, frequent, many):
     """S4: triples in more texts than `FREQUENT` make no pair, however many are counted at once."""
     share = Threshold(value)
-    runs = [set(shingles(split_words(text))) for text in texts]
+    runs = [set(word_runs(split_words(text))) for text in texts]
     rare = [{run for run in own if sum(run in other for other in runs) <= frequent} for own in runs]
     least = [share.least(len(own)) for own in runs]
     with pytest.MonkeyPatch.context() as patch:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import ClassVar, Literal, get_args
 
+from foveate.core.checks import check_choice
 from foveate.core.errors import BadOption
 from foveate.core.renditions import join_chunk_spans, shapes_of
 from foveate.core.request import CompressionMethod, Offer, Request
@@ -19,7 +20,7 @@ from foveate.core.text.salience import (
     weigh_sentences,
 )
 from foveate.core.text.words import split_words
-from foveate.core.types import Action, Candidate, Decision, Number, Rendition, Span, Step
+from foveate.core.types import Candidate, Decision, Number, Rendition, Span, Step
 
 CompressWhen = Literal["over_budget", "oversized", "always"]
 CompressOffer = Literal["extracts", "sentences", "llm_extract", "llm_abstract"]
@@ -51,13 +52,8 @@ class Compress:
 
     def __post_init__(self) -> None:
         """Refuse options that have no meaning."""
-        if self.when not in get_args(CompressWhen):
-            raise BadOption(
-                f"compress: when must be one of {get_args(CompressWhen)}, not {self.when!r}"
-            )
-        if self.offer not in get_args(CompressOffer):
-            known = get_args(CompressOffer)
-            raise BadOption(f"compress: offer must be one of {known}, not {self.offer!r}")
+        check_choice("compress", "when", self.when, get_args(CompressWhen))
+        check_choice("compress", "offer", self.offer, get_args(CompressOffer))
         if self.target is not None and self.target < 1:
             raise BadOption(f"compress: target must be 1 token or more, not {self.target}")
         if self.max_chunk_tokens < 1 or self.min_tokens < 0:
@@ -123,7 +119,9 @@ class Compress:
         numbers: dict[str, Number] = {"tokens": size}
         if offer.irrelevant:
             numbers["model"] = offer.by
-            return None, _build_decision(candidate, "irrelevant", numbers, action="dropped")
+            return None, Decision(
+                chunk_id=candidate.id, action="dropped", reason="irrelevant", numbers=numbers
+            )
         made = rendition_from_compressed_text(
             offer, candidate, counter=request.token_counter, least=self.min_tokens
         )
@@ -131,7 +129,7 @@ class Compress:
             if not extracts:
                 return None
             numbers |= {"renditions": len(extracts), "why": made}
-            return replace(candidate, renditions=extracts), _build_decision(
+            return replace(candidate, renditions=extracts), _changed(
                 candidate, "model_failed", numbers
             )
         numbers |= {
@@ -144,7 +142,7 @@ class Compress:
             out = replace(candidate, shown=made)
         else:
             out = replace(candidate, renditions=(made, *extracts))
-        return out, _build_decision(candidate, "offered_by_model", numbers)
+        return out, _changed(candidate, "offered_by_model", numbers)
 
     def _build_extracts(
         self, candidate: Candidate, size: int, rare: Mapping[str, float], request: Request
@@ -188,9 +186,7 @@ def _offer_sentences(
             continue
         out[n] = replace(candidate, sentences=sentences)
         numbers = {"tokens": sizes[n], "sentences": len(sentences.spans)}
-        decisions.append(
-            Decision(chunk_id=candidate.id, action="changed", reason="weighed", numbers=numbers)
-        )
+        decisions.append(_changed(candidate, "weighed", numbers))
     notes: dict[str, Number] = {"tight": 1, "decided_by": separation.decided_by}
     notes |= _shape_notes([candidates[n] for n in chosen])
     if separation.clarity > 0:
@@ -260,7 +256,11 @@ def _offer_extracts(
         "renditions": len(extracts),
         "shortest_characters": min(len(r.text) for r in extracts),
     }
-    return replace(candidate, renditions=extracts), _build_decision(candidate, "offered", numbers)
+    return replace(candidate, renditions=extracts), _changed(candidate, "offered", numbers)
+
+
+def _changed(candidate: Candidate, reason: str, numbers: Mapping[str, Number]) -> Decision:
+    return Decision(chunk_id=candidate.id, action="changed", reason=reason, numbers=numbers)
 
 
 def _model_notes(given: Mapping[str, Offer], decisions: Sequence[Decision]) -> dict[str, Number]:
@@ -275,13 +275,3 @@ def _model_notes(given: Mapping[str, Offer], decisions: Sequence[Decision]) -> d
         whys += [str(d.numbers["why"]) for d in decisions if d.reason == "model_failed"]
         notes |= {"failed": failed, "why": whys[0] if whys else "unknown"}
     return notes
-
-
-def _build_decision(
-    candidate: Candidate,
-    reason: str,
-    numbers: Mapping[str, Number],
-    *,
-    action: Action = "changed",
-) -> Decision:
-    return Decision(chunk_id=candidate.id, action=action, reason=reason, numbers=numbers)

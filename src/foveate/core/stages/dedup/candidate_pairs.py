@@ -70,7 +70,7 @@ def _distinct_triples(texts: Sequence[str]) -> NDArray[np.uint64]:
 
 
 def _triples(texts: Sequence[str]) -> tuple[NDArray[np.uint64], Ints]:
-    """The triples of all texts, as `text.shingles` defines them, and how many each text has.
+    """The triples of all texts, as `text.words.word_runs` defines them, and how many each text has.
 
     A text of one or two words is one run.
     """

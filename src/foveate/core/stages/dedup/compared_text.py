@@ -27,12 +27,11 @@ from foveate.core.text.sentences import sentence_spans
 from foveate.core.text.word_weight import (
     PAIR,
     bound_facts,
-    numeral,
-    remembered_weight,
     said_words,
+    weight,
     weights,
 )
-from foveate.core.text.words import MAX_WORD_LENGTH, SHINGLE_SIZE, split_words, word_runs
+from foveate.core.text.words import SHINGLE_SIZE, split_words, word_runs
 from foveate.core.types import Candidate
 
 NEARBY = 8
@@ -88,7 +87,7 @@ class Sentence:
         before, found, behind = theirs.partition(f" {' '.join(mine)} ")
         if not found or len(mine) < SHINGLE_SIZE:
             return False
-        if (before and (not cut_before or numeral(mine[0]))) or (behind and not cut_behind):
+        if (before and (not cut_before or mine[0][:1].isdigit())) or (behind and not cut_behind):
             return False
         nearby = (*before.split()[-NEARBY:], *behind.split()[:NEARBY])
         turned = any(map(polarity_mark, nearby))
@@ -116,8 +115,8 @@ class _WordWeights(dict[str, tuple[str, ...]]):
     """What a word weighs wherever it stands: 5mg is 5 and mg, and don nothing, for don't."""
 
     def __missing__(self, word: str) -> tuple[str, ...]:
-        if word.isalpha() and PAIR < len(word) <= MAX_WORD_LENGTH and word[-1] != "n":
-            heavy = [remembered_weight(word)]
+        if word.isalpha() and len(word) > PAIR and word[-1] != "n":
+            heavy = [weight(word)]
         else:
             heavy = [*weights((word, "t"))]
         found = self[word] = tuple(filter(None, heavy))

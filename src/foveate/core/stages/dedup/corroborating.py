@@ -7,11 +7,11 @@ kept text may be fuller than a copy, and an extract may show what the copy does 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from foveate.core.images import images_of
 from foveate.core.renditions import full_rendition, rendition_chunks
 from foveate.core.stages.dedup.exact import normalise
+from foveate.core.stages.dedup.merge_sources import image_references
 from foveate.core.text.sameness import statement
 from foveate.core.text.sentences import sentence_spans
 from foveate.core.types import Candidate, Chunk, Duplicate, Source, Span
@@ -25,7 +25,7 @@ def corroborating_sources(candidate: Candidate, language: str) -> tuple[Source, 
     text = candidate.chunk.text
     every = sentence_spans(text, language)
     sentences = [span for span in every if _overlap([span], shown.spans)]
-    images = _references(rendition_chunks(candidate, shown))
+    images = image_references(rendition_chunks(candidate, shown))
     documents: dict[str, list[Duplicate]] = {}
     for duplicate in candidate.duplicates:
         documents.setdefault(duplicate.chunk.document_id, []).append(duplicate)
@@ -35,7 +35,7 @@ def corroborating_sources(candidate: Candidate, language: str) -> tuple[Source, 
         together = sorted(span for spans in said for span in spans)
         if any(text[a:b].strip() for a, b in _unsaid(shown.spans, together)):
             continue
-        if images <= _references(duplicate.chunk for duplicate in duplicates):
+        if images <= image_references(duplicate.chunk for duplicate in duplicates):
             pairs = zip(duplicates, said, strict=True)
             named += [_source(one.chunk) for one, own in pairs if _overlap(own, shown.spans)]
     return tuple(named)
@@ -71,10 +71,6 @@ def _unsaid(shown: Sequence[Span], said: Sequence[Span]) -> Iterator[Span]:
 
 def _overlap(some: Sequence[Span], others: Sequence[Span]) -> bool:
     return any(a < end and start < b for a, b in some for start, end in others)
-
-
-def _references(chunks: Iterable[Chunk]) -> set[str]:
-    return {image.reference for chunk in chunks for image in images_of(chunk.metadata)}
 
 
 def _source(chunk: Chunk) -> Source:

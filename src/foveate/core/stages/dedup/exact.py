@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 from unicodedata import normalize
 
-from foveate.core.errors import BadOption
+from foveate.core.checks import check_choice
 from foveate.core.request import Request
 from foveate.core.stages.dedup.merge_sources import Copy, merge_sources
 from foveate.core.types import Candidate, Step, rank
@@ -32,8 +32,7 @@ class DedupExact:
     keeps_order: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.key not in get_args(Key):
-            raise BadOption(f"dedup_exact: key is {self.key!r}; use one of {get_args(Key)}")
+        check_choice("dedup_exact", "key", self.key, get_args(Key))
 
     def __call__(self, candidates: tuple[Candidate, ...], request: Request) -> Step:
         """Drop copies as `merged` (`exact_duplicate`); what stays for them is `corroborated`."""

@@ -6,10 +6,10 @@ decisions come by rank.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from foveate.core.images import IMAGES, images_of
+from foveate.core.images import images_of
 from foveate.core.types import Candidate, Chunk, Decision, Duplicate, Number, Step, rank
 
 
@@ -32,7 +32,7 @@ def merge_sources(
 
     A copy with an image that the text which stays does not have is no copy, and stays too.
     """
-    images = {c.chunk.id: _images(c) for c in candidates} if copies else {}
+    images = {c.chunk.id: image_references([c.chunk]) for c in candidates} if copies else {}
     copies = {own: copy for own, copy in copies.items() if images[own] <= images[copy.by]}
     groups: dict[str, list[Candidate]] = {copy.by: [] for copy in copies.values()}
     stay: dict[str, Candidate] = {}
@@ -59,11 +59,9 @@ def merge_sources(
     )
 
 
-def _images(candidate: Candidate) -> set[str]:
-    metadata = candidate.chunk.metadata
-    if not metadata or IMAGES not in metadata:
-        return set()
-    return {image.reference for image in images_of(metadata)}
+def image_references(chunks: Iterable[Chunk]) -> set[str]:
+    """What stands for the images of these chunks."""
+    return {image.reference for chunk in chunks for image in images_of(chunk.metadata)}
 
 
 def _corroborated(kept: Candidate, copies: list[Candidate]) -> Candidate:

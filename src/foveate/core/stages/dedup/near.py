@@ -27,6 +27,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import chain
 from typing import ClassVar, Literal, get_args
 
+from foveate.core.checks import check_choice
 from foveate.core.errors import BadOption
 from foveate.core.request import Request
 from foveate.core.stages.dedup.candidate_pairs import CandidatePairs, find_candidate_pairs
@@ -69,12 +70,8 @@ class DedupNear:
     keeps_order: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        for name, value, known in (
-            ("method", self.method, get_args(Method)),
-            ("prefer", self.prefer, get_args(Prefer)),
-        ):
-            if value not in known:
-                raise BadOption(f"dedup_near: {name} is {value!r}; use one of {known}")
+        check_choice("dedup_near", "method", self.method, get_args(Method))
+        check_choice("dedup_near", "prefer", self.prefer, get_args(Prefer))
         if self.threshold is not None and not 0 < self.threshold <= 1:
             raise BadOption(
                 f"dedup_near: threshold is {self.threshold!r}; it must be above 0 and at most 1"

@@ -71,15 +71,10 @@ def why_left_out(
     return decisions
 
 
-def by_score(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Best first."""
-    return sorted(candidates, key=rank)
-
-
 def documents(candidates: Iterable[Candidate]) -> list[list[Candidate]]:
     """Best first inside each document, documents by their best."""
     groups: dict[str, list[Candidate]] = {}
-    for candidate in by_score(candidates):
+    for candidate in sorted(candidates, key=rank):
         groups.setdefault(candidate.chunk.document_id, []).append(candidate)
     return list(groups.values())
 

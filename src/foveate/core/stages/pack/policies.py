@@ -22,13 +22,12 @@ from foveate.core.stages.pack.choice import (
     Choice,
     Choices,
     RenditionOptions,
-    by_score,
     documents,
     round_robin,
 )
 from foveate.core.stages.pack.evidence import Fill, pack_evidence
 from foveate.core.stages.pack.value import pack_value
-from foveate.core.types import Candidate, Rendition
+from foveate.core.types import Candidate, Rendition, rank
 
 Cut: TypeAlias = Callable[[Candidate, BudgetTracker], Rendition | None]
 
@@ -122,7 +121,7 @@ def _groups(pool: list[Candidate], taking: Taking) -> Choices:
 
 
 def _greedy(pool: list[Candidate], taking: Taking) -> Choices:
-    return taking.take(by_score(pool))
+    return taking.take(sorted(pool, key=rank))
 
 
 POLICIES: Mapping[str, Policy] = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, pairwise
+from itertools import chain
 from math import inf
 
 from foveate.core.renditions import full_rendition, join_chunk_spans
@@ -19,7 +19,7 @@ from foveate.core.stages.pack.choice import Choice
 from foveate.core.stages.pack.heads import link_heads
 from foveate.core.text.sameness import Statement, is_repeated, statements
 from foveate.core.token_counter import Cost, new_cost
-from foveate.core.types import BlockPosition, Candidate, PieceRuns, Rendition, Sentences, rank
+from foveate.core.types import BlockPosition, Candidate, Rendition, Sentences, rank
 
 BESIDE = 0.02  # of a chosen sentence's worth goes to each neighbour: answers spill over
 ELISION = 3  # tokens of the mark between two pieces
@@ -33,11 +33,10 @@ class Selection:
     """Pieces, numbered through: those of candidate i are `firsts[i]` up to `firsts[i + 1]`.
 
     By piece: its candidate, its cost in the `unit` that limits more (0: tokens, 1: characters), its
-    worth, the piece it leans on (itself where it stands alone), whether it may open a block, how
-    many runs of words it has, and those that may be in another piece too, what its worth gained,
-    whether it is taken. By candidate: what stands around its block, as the first of its document
-    and as a later one; how many pieces are taken, and how many of them may open a block. By
-    document: how many blocks it has.
+    worth, the piece it leans on (itself where it stands alone), whether it may open a block, its
+    runs of words, what its worth gained, whether it is taken. By candidate: what stands around its
+    block, as the first of its document and as a later one; how many pieces are taken, and how many
+    of them may open a block. By document: how many blocks it has.
     """
 
     pool: list[Candidate]
@@ -50,7 +49,6 @@ class Selection:
     worths: list[float] = field(default_factory=list)
     heads: list[int] = field(default_factory=list)
     earned: list[bool] = field(default_factory=list)
-    lengths: list[int] = field(default_factory=list)
     runs: list[list[int]] = field(default_factory=list)
     extra: list[float] = field(default_factory=list)
     taken: list[bool] = field(default_factory=list)
@@ -95,8 +93,8 @@ class Selection:
         runs = self.runs[piece]
         if self.said.isdisjoint(runs):
             return 1.0
-        share = 1 - sum(map(self.said.__contains__, runs)) / self.lengths[piece]
-        return share if share >= NEW or self._is_stated(piece) else 1 / self.lengths[piece]
+        share = 1 - sum(map(self.said.__contains__, runs)) / len(runs)
+        return share if share >= NEW or self._is_stated(piece) else 1 / len(runs)
 
     def _is_stated(self, piece: int) -> bool:
         """Whether what is taken states all sentences of the piece; asked of what shares words."""
@@ -156,7 +154,7 @@ class Selection:
         rest = [
             p
             for p in places
-            if not self.taken[p] and (self.lengths[p] <= 1 or self.fresh(p) >= NEW)
+            if not self.taken[p] and (len(self.runs[p]) <= 1 or self.fresh(p) >= NEW)
         ]
         if not self.many[owner] and self.structural.issuperset(rest):
             return ()
@@ -309,8 +307,6 @@ class Selection:
 
 def build_selection(candidates: Sequence[Candidate], tracker: BudgetTracker) -> Selection:
     """Every sentence as a piece with a cost, and other texts as one; the pool best first."""
-    import numpy as np
-
     pool = sorted(candidates, key=rank)
     offered = [*map(open_sentences, pool)]
     shown = [
@@ -320,15 +316,13 @@ def build_selection(candidates: Sequence[Candidate], tracker: BudgetTracker) -> 
     bodies = [*map(tracker.body, pool, shown)]
     frames = [*map(tracker.overhead, pool)]
     selection = Selection(pool, tracker, _unit(bodies, frames, tracker), frames)
-    runs: list[PieceRuns] = []
-    repeats_nothing = PieceRuns(np.empty(0, dtype=np.uint64), (0, 0))
     for i, most in enumerate(shown):
         text = most.text
         body, size = bodies[i][selection.unit] or 1, len(text) or 1
         sentences = offered[i] or Sentences(spans=((0, len(text)),), leans=(0,), worths=(1.0,))
         spans, first = sentences.spans, selection.firsts[-1]
         own = sentences.runs or (text_runs([text[a:b] for a, b in spans]) if offered[i] else None)
-        runs.append(own or repeats_nothing)
+        selection.runs += own.by_piece() if own else [[]]  # a text taken whole repeats nothing
         selection.owners += [i] * len(spans)
         selection.costs += [-(-body * (b - a) // size) or 1 for a, b in spans]
         selection.worths += sentences.worths
@@ -344,29 +338,7 @@ def build_selection(candidates: Sequence[Candidate], tracker: BudgetTracker) -> 
     count = len(selection.owners)
     selection.extra, selection.taken = [0.0] * count, [False] * count
     selection.many, selection.rights = [0] * len(pool), [0] * len(pool)
-    selection.lengths = [b - a for own in runs for a, b in pairwise(own.bounds)]
-    selection.runs = repeated_runs(runs, selection.lengths)
     return selection
-
-
-def repeated_runs(runs: Sequence[PieceRuns], lengths: Sequence[int]) -> list[list[int]]:
-    """Of each piece the runs that another may have too, or it itself again; a few others with them.
-
-    `lengths`: of each piece, how many it has. A run that stands once in all of them is never said
-    again, and need not be remembered. They are told apart by some of their bits, so that no run
-    that is repeated is left out.
-    """
-    import numpy as np
-
-    none = np.empty(0, dtype=np.uint64)
-    whole = np.concatenate([none, *(own.numbers[own.bounds[0] : own.bounds[-1]] for own in runs)])
-    bits = len(whole).bit_length() + 2  # where every run has some four bins, most stand alone
-    bins = (whole & np.uint64((1 << bits) - 1)).astype(np.int64)
-    many = np.bincount(bins)[bins] > 1 if len(bins) else bins > 0
-    found: list[int] = whole[many].tolist()
-    ends = np.cumsum([0, *lengths])
-    upto = np.concatenate(([0], np.cumsum(many)))[ends].tolist()
-    return [found[a:b] for a, b in pairwise(upto)]
 
 
 def open_sentences(candidate: Candidate) -> Sentences | None:

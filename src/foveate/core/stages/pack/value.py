@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from foveate.core.stages.pack.budget_tracker import BudgetTracker
-from foveate.core.stages.pack.choice import Choice, Choices, RenditionOptions, by_score
+from foveate.core.stages.pack.choice import Choice, Choices, RenditionOptions
 from foveate.core.token_counter import new_cost
-from foveate.core.types import Candidate, Rendition
+from foveate.core.types import Candidate, Rendition, rank
 
 LEAST = 0.02  # the worst-scored candidate's worth, as a share of the best-scored one's
 CONTRAST = 2  # scores say more about the first few than about the rest; so worth is not linear
@@ -40,7 +40,7 @@ def pack_value(
 
     What did not fit when its turn came is tried once more behind all others.
     """
-    pool = by_score(candidates)
+    pool = sorted(candidates, key=rank)
     options: list[tuple[float, int, float, Rendition]] = []
     for place, (candidate, worth) in enumerate(zip(pool, candidate_worths(pool), strict=True)):
         for way in renditions_of(candidate):

@@ -24,8 +24,6 @@ from foveate.core.text.shapes.shape import (
     line_end,
 )
 
-__all__ = ["Counted", "Shape", "find_shapes"]
-
 SHORTEST = 40
 """Characters; a shorter text is shown whole."""
 LONGEST_FENCE = 1_600

@@ -8,6 +8,7 @@ character of the stretch is in exactly one unit and every unit is verbatim.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -121,10 +122,7 @@ class ShapeBuilder:
         for n in range(len(starts) - 1 if name in _WITH_HEADINGS else 0):
             is_apart = name in ("dialogue", "log")  # which may hold lines like comments
             starts[n + 1] = _above_headings(text, starts[n], starts[n + 1], is_apart=is_apart)
-        bounds = [*starts, end]
-        spans = []
-        for n, start in enumerate(starts):
-            spans.append((start, start + len(text[start : bounds[n + 1]].rstrip())))
+        spans = spans_from(text, starts, end)
         last = spans[-1][1]
         counted = tuple(
             Counted(noun, tuple([(a, min(b, last)) for a, b in found if a < last]))
@@ -132,8 +130,13 @@ class ShapeBuilder:
             if found
         )
         return Shape(
-            name, starts[0], last, tuple(spans), tuple(self.leans), counted, head, columns, broken
+            name, starts[0], last, spans, tuple(self.leans), counted, head, columns, broken
         )
+
+
+def spans_from(text: str, starts: Sequence[int], end: int) -> tuple[Span, ...]:
+    """Each from its start to the next, the last to the end, without the white space between."""
+    return tuple([(a, a + len(text[a:b].rstrip())) for a, b in pairwise([*starts, end])])
 
 
 def check_shape(shape: Shape, start: int, size: int) -> Shape:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from foveate.core.json_strings import LONE, unescape, unescape_with_places
 from foveate.core.text.shapes.find import SHORTEST, find_shapes
-from foveate.core.text.shapes.shape import Counted, Shape, ShapeReader
+from foveate.core.text.shapes.shape import Counted, Shape, ShapeReader, spans_from
 from foveate.core.text.units import units_of
 from foveate.core.types import Span
 
@@ -102,7 +102,7 @@ def _open_strings(text: str, shape: Shape) -> Shape:
             leans.append(head)
     if len(starts) == len(shape.spans):
         return shape
-    spans = tuple(_spans(text, starts, shape.end))
+    spans = spans_from(text, starts, shape.end)
     nested = tuple(
         one._replace(
             start=spans[first][0],
@@ -131,9 +131,3 @@ def _long_strings(text: str, start: int, end: int) -> Iterator[Span]:
         has_lines = text.find("\n", a, b) >= 0 or text.find("\\n", a, b) >= 0
         if b - a > (LONGEST_LINES if has_lines else LONGEST_STRING):
             yield a, b
-
-
-def _spans(text: str, starts: Sequence[int], end: int) -> Iterator[Span]:
-    """Each from its start to the next, without the white space between."""
-    for start, after in zip(starts, [*starts[1:], end], strict=True):
-        yield start, start + len(text[start:after].rstrip())
