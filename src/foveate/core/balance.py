@@ -93,7 +93,7 @@ def _raise_needless_decision(
 def _check_decision(was: Candidate | None, candidate: Candidate, decision: Decision | None) -> None:
     if was is None:
         _check_action(decision, _ACTIONS_WHEN_ADDED, candidate.id, "entered")
-    elif was != candidate:
+    elif was is not candidate and was != candidate:
         _check_action(decision, _ACTIONS_WHEN_CHANGED, candidate.id, "changed")
     elif decision is not None:
         _raise_unchanged(decision, candidate.id)
