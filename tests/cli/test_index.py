@@ -43,6 +43,7 @@ def docs(tmp_path) -> Path:
         (["a/docs", "--embedder", "hashin"], 2, "did you mean 'hashing'?"),
         (["a/docs", "a/docs"], 2, "two of the paths are called 'docs'"),
         (["a/docs", "nowhere"], 3, "no such file or folder: 'nowhere'"),
+        (["https://example.org/page"], 3, "save pages of the web as files first"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -135,14 +135,6 @@ def test_documents_in_the_place_of_candidates_or_a_store_are_indexed_first(
     assert said in ran.complaint
 
 
-def test_a_page_of_the_web_is_saved_first(run):
-    """F2, X2: an address is no file, and the message says what to do."""
-    ran = run("index", "https://example.org/page")
-
-    assert ran.code == 3
-    assert "save pages of the web as files first" in ran.complaint
-
-
 @pytest.mark.parametrize("query", [" ", "\udcff"], ids=["blank", "no UTF-8"])
 def test_a_query_of_nothing_is_3(run, chunks, query):
     """X2: it is refused before anything is done."""
