@@ -64,6 +64,7 @@ def test_what_editors_do_to_a_file_changes_nothing(run, chunks, stdin):
         (["--budget", "45"], {"budget": 45}),
         (["--tokenizer", "simple"], {"tokenizer": "simple"}),
         (["--model", "mistral"], {"model": "mistral"}),
+        (["--model", "openai:gpt-4o"], {"model": "gpt-4o"}),
         (["--model", "mistral", "--budget", "45"], {"model": "mistral", "budget": 45}),
         (["--format", "xml"], {"format": "xml"}),
         (["--order", "edges"], {"order": "edges"}),

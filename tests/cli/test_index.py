@@ -43,6 +43,7 @@ def docs(tmp_path) -> Path:
         (["a/docs", "--embedder", "hashin"], 2, "did you mean 'hashing'?"),
         (["a/docs", "a/docs"], 2, "two of the paths are called 'docs'"),
         (["a/docs", "nowhere"], 3, "no such file or folder: 'nowhere'"),
+        (["https://example.org/page"], 3, "save pages of the web as files first"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -78,29 +79,19 @@ def test_a_run_that_fails_makes_no_store(run, monkeypatch):
     assert "no store in '.foveate'; index documents into it first: foveate index FOLDER" in refused
 
 
-def test_files_without_text_are_named(run):
-    """F2: nothing can be found in them, so the report says so, with what may be done."""
+def test_what_cannot_be_found_is_named(run):
+    """V1, F2: files without text, and what is shown and not read; what was read whole is not."""
     Path("notes").mkdir()
     Path("notes/blank.md").write_text(" \n\n", encoding="utf-8")
+    Path("notes/dose.html").write_text("<p>5 \uf06dg &#xFFFD; 3 \uf0a3", encoding="utf-8")
+    Path("notes/one.txt").write_text("a \ufffd sign\n", encoding="utf-8")
     Path("notes/tea.md").write_text("Green tea.\n", encoding="utf-8")
 
     ran = run("index", "notes", *HASHING)
     again = run("index", "notes", *HASHING, "--json").json
 
     assert "1 without text:\n  notes/blank.md: nothing to search; " in ran.out
-    assert "tea.md" not in ran.out
-    assert (again["unchanged"], again["without_text"]) == (2, [])
-
-
-def test_what_is_shown_and_not_read_is_counted(run):
-    """V1, F2: by kind and file, never silently; a file that was read whole is not named."""
-    Path("notes").mkdir()
-    Path("notes/dose.html").write_text("<p>5 \uf06dg &#xFFFD; 3 \uf0a3", encoding="utf-8")
-    Path("notes/one.txt").write_text("a \ufffd sign\n", encoding="utf-8")
-    Path("notes/tea.md").write_text("Green tea.\n", encoding="utf-8")
-
-    ran = run("index", "notes", *HASHING)
-
+    assert (again["unchanged"], again["without_text"]) == (4, [])
     assert "2 read in part:\n  notes/dose.html: 3 signs not read" in ran.out
     assert "notes/one.txt: 1 sign not read" in ran.out
     assert "tea.md" not in ran.out

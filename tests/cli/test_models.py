@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from command_line import CHUNKS, QUERY, jsonl
-
 CASE = {
     "id": "q1",
     "dataset": "farm",
@@ -24,7 +22,6 @@ CASE = {
     [
         ("eval", "--dataset", "farm.jsonl", "--out", "out"),
         ("index", "docs", "--embedder", "hashing", "--summaries"),
-        ("ask", "How deep?", "--store", "nowhere"),
     ],
 )
 def test_a_key_that_is_missing(run, words, monkeypatch):
@@ -41,12 +38,3 @@ def test_a_key_that_is_missing(run, words, monkeypatch):
     assert (done.code, done.out) == (5, "")
     assert "no key; set OPENAI_API_KEY" in done.err
     assert sorted(Path().rglob("*")) == before
-
-
-def test_every_command_names_a_model_alike(run, tmp_path):
-    """F2: `assemble --model` takes the name that `ask --model` takes, and the registry's."""
-    (tmp_path / "chunks.jsonl").write_text(jsonl(CHUNKS[:2]), encoding="utf-8")
-    words = ("assemble", QUERY, "--chunks", tmp_path / "chunks.jsonl", "--json", "--model")
-
-    assert run(*words, "openai:gpt-4o").json == run(*words, "gpt-4o").json
-    assert run(*words, "openai:gpt-4o").json["manifest"]["tokenizer"] == "o200k_base"

@@ -5,7 +5,7 @@ A budget made here equals a `foveate.core.zones.Budget` of the same zones.
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from typing import Self
 
 from foveate.core import zones
@@ -130,14 +130,8 @@ class Budget(zones.Budget):
             raise BudgetTooSmall(
                 total, total - documents + 1, what="system, query, generation and one for documents"
             )
-        return cls(
-            documents=documents,
-            window=total,
-            system=system,
-            conversation=0,
-            query=query,
-            generation=generation,
-            buffer=0,
+        return replace(
+            cls.of(documents), window=total, system=system, query=query, generation=generation
         )
 
 

@@ -129,13 +129,7 @@ def search_to_json(query: str, found: SearchResult) -> dict[str, Any]:
     records = [candidate_to_json(candidate) for candidate in found.candidates]
     for record in records:
         record.pop("embedding", None)
-    return {
-        "query": query,
-        "badge": found.badge,
-        "lexical_matches": found.lexical_matches,
-        "exact": found.exact,
-        "candidates": records,
-    }
+    return {"query": query, **search_figures(found), "candidates": records}
 
 
 def assemble_candidates(

@@ -102,18 +102,13 @@ class Observers:
         try:
             yield
         except Exception as error:  # noqa: BLE001  # watchers may raise anything
-            if error is not known:
-                self.log_failure(error)
+            what = type(error).__name__  # its message may quote what was watched
+            if error is known or what in self._logged_kinds:
+                return
+            self._logged_kinds.append(what)
+            import logging
 
-    def log_failure(self, error: Exception) -> None:
-        """Log that a watcher failed: by kind, since messages may quote what was watched."""
-        what = type(error).__name__
-        if what in self._logged_kinds:
-            return
-        self._logged_kinds.append(what)
-        import logging
-
-        logging.getLogger("foveate").warning("a watcher raised %s; it is passed over", what)
+            logging.getLogger("foveate").warning("a watcher raised %s; it is passed over", what)
 
 
 def combine_observers(*observers: StepObserver | None) -> Observers | None:

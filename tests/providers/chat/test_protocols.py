@@ -14,6 +14,7 @@ import pytest
 from foveate import BadInput, BadOption, ExternalError, MissingExtra, UnknownName
 from foveate.ports import Reply, Usage
 from foveate.providers.chat import load_model
+from foveate.testing.fakes import ScriptedModel
 from foveate.testing.models import check_model
 from model_servers import ANSWER, PIECES, PROTOCOLS, serving
 
@@ -76,6 +77,11 @@ def test_the_laws_of_models(protocol):
         check_model(model_at(server))
 
     assert len(server.requests) == 4
+
+
+def test_the_stand_in_keeps_the_laws():
+    """F8: a model that says what it is told to passes the suite that real ones pass."""
+    check_model(ScriptedModel(says=lambda messages: f"{messages[-1]['content']} Nine. " * 9))
 
 
 @EVERY

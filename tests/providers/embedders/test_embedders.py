@@ -150,24 +150,19 @@ def test_hashing_takes_any_text_and_width(text: str, dimensions: int):
     assert float(row @ row) == pytest.approx(1.0, abs=1e-5) or not row.any()
 
 
-@pytest.mark.parametrize("name", ["wordlama", "openia:x", "", "cohere:x"])
-def test_an_unknown_name_is_refused(name: str):
-    """X1: with the near miss, or all there is."""
-    with pytest.raises(UnknownName, match=r"wordllama|openai:MODEL"):
-        load_embedder(name)
-
-
-@pytest.mark.parametrize("name", ["openai", "openai:", "ollama:", "wordllama:x", "hashing:"])
-def test_a_name_without_its_model_is_refused(name: str):
-    """X1: the message shows how it is written."""
-    with pytest.raises(BadOption, match="write "):
-        load_embedder(name)
-
-
-def test_a_missing_package_says_how_to_get_it():
-    """X1: the install line, not a traceback of somebody else's."""
-    with pytest.raises(ExternalError, match=r"run: pip install sentence-transformers$"):
-        load_embedder("sentence-transformers:none")
+@pytest.mark.parametrize(
+    ("names", "error", "said"),
+    [
+        (("wordlama", "openia:x", "", "cohere:x"), UnknownName, r"wordllama|openai:MODEL"),
+        (("openai", "openai:", "ollama:", "wordllama:x", "hashing:"), BadOption, "write "),
+        (("sentence-transformers:x",), ExternalError, "run: pip install sentence-transformers$"),
+    ],
+)
+def test_a_name_that_gives_none_is_refused(names: tuple[str, ...], error, said: str):
+    """X1: with the near miss or all there is, how it is written, or the line that installs it."""
+    for name in names:
+        with pytest.raises(error, match=said):
+            load_embedder(name)
 
 
 def test_a_width_of_nothing_is_refused():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -28,18 +27,13 @@ PROBES = (
 )
 
 
-def probe_fingerprint(name: str, count: Callable[[str], int]) -> str:
-    """`name:` and sixteen hex digits over the counts of the probes."""
-    from blake3 import blake3
-
-    counts = ",".join(str(count(text)) for text in PROBES)
-    return f"{name}:{blake3(counts.encode()).hexdigest(8)}"
-
-
 @lru_cache(maxsize=16)
 def fingerprint_of(tokenizer: Tokenizer) -> str:
-    """The tokenizer's probe; counted once, for its name stands for one vocabulary."""
-    return probe_fingerprint(tokenizer.name, tokenizer.count)
+    """The name and sixteen hex digits over the counts of the probes; counted once."""
+    from blake3 import blake3
+
+    counts = ",".join(str(tokenizer.count(text)) for text in PROBES)
+    return f"{tokenizer.name}:{blake3(counts.encode()).hexdigest(8)}"
 
 
 def is_openai_break(left: str, right: str) -> bool:

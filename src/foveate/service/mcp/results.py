@@ -22,6 +22,7 @@ from foveate.core.context_json import value_to_json
 from foveate.core.formats.numbered import Numbered
 from foveate.core.render import Renderer
 from foveate.core.types import Block, Candidate, Citation, Context
+from foveate.pipeline.flow import search_figures
 from foveate.pipeline.reason_messages import evidence_messages
 from foveate.ports import Document, SearchResult
 from foveate.service.wire.answers import CheckAnswer
@@ -249,12 +250,7 @@ def _missing_tokens(context: Context) -> int:
 def search_result(found: SearchResult) -> ToolResult:
     """What a search found: each text with its place, under numbered headers."""
     hits = [_dump(HitOutput, one.chunk, score=one.score) for one in found.candidates]
-    data = {
-        "badge": found.badge,
-        "lexical_matches": found.lexical_matches,
-        "exact": found.exact,
-        "candidates": hits,
-    }
+    data = {**search_figures(found), "candidates": hits}
     count = len(found.candidates)
     how = f"{count} found ({found.badge}, {found.lexical_matches} by their words), best first."
     root = found.state_root
