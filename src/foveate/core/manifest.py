@@ -77,11 +77,6 @@ def canonical_recipe(recipe: Recipe) -> CanonicalRecipe:
     return CanonicalRecipe(names, stages, form, whole, digest(whole))
 
 
-def canonical_recipe_text(recipe: Recipe) -> str:
-    """The recipe as it is typed, stages and format included."""
-    return canonical_recipe(recipe).recipe
-
-
 def canonical_stage(stage: Stage | ShapeReader) -> str:
     """How the stage, or a reader of shapes, is typed; a plain function by its module and name."""
     if is_dataclass(stage):
@@ -107,12 +102,9 @@ def inputs_hash(inputs: Inputs) -> str:
         vectors_hash((inputs.query_embedding,)),
     ]
     others = [getattr(inputs, name) for name in _OTHER_INPUTS]
-    others += [more for more in _later_inputs(inputs) if more]  # where there are none: as
-    return digest("".join(hashes) + repr(others))  # before there could be any
-
-
-def _later_inputs(inputs: Inputs) -> tuple[object, ...]:
-    return inputs.notes, inputs.offers, inputs.image_formula
+    later = (inputs.notes, inputs.offers, inputs.image_formula)
+    others += filter(None, later)  # where there are none: as before there could be any
+    return digest("".join(hashes) + repr(others))
 
 
 def part_hashes(inputs: Inputs) -> dict[str, str]:

@@ -209,9 +209,4 @@ def repair_first(indents: list[int]) -> None:
 
 def indent_of(line: str) -> int:
     """Columns before the first character of the line."""
-    return len(line) - len(line.lstrip(" \t")) if "\t" not in line else _tabbed_indent(line)
-
-
-def _tabbed_indent(line: str) -> int:
-    lead = line[: len(line) - len(line.lstrip(" \t"))]
-    return len(lead.expandtabs(4))
+    return len(line[: len(line) - len(line.lstrip(" \t"))].expandtabs(4))
