@@ -19,7 +19,6 @@ from foveate.core.contracts import Tokenizer
 from foveate.core.fields import canonical_chunk
 from foveate.core.request import CanonicalRecipe, Inputs, Recipe, Stage
 from foveate.core.seal import Manifest
-from foveate.core.text.shapes.shape import ShapeReader
 from foveate.core.types import Candidate, Chunk, Vector
 from foveate.core.zones import Budget
 
@@ -71,14 +70,13 @@ def canonical_recipe(recipe: Recipe) -> CanonicalRecipe:
         recipe.include_metadata,
         False,  # where an option was that went, so that hashes stay
     )
-    shapes = "".join(f" {canonical_stage(shape)}" for shape in recipe.shapes)
-    whole = f"{rest!r} {form} ({', '.join(stages)}){shapes}"
+    whole = f"{rest!r} {form} ({', '.join(stages)})"
     names = tuple(stage_name(stage) for stage in recipe.stages)
     return CanonicalRecipe(names, stages, form, whole, digest(whole))
 
 
-def canonical_stage(stage: Stage | ShapeReader) -> str:
-    """How the stage, or a reader of shapes, is typed; a plain function by its module and name."""
+def canonical_stage(stage: Stage) -> str:
+    """How the stage is typed; a plain function by its module and name."""
     if is_dataclass(stage):
         return repr(stage)
     if isinstance(stage, partial):

@@ -29,6 +29,7 @@ REMOVED: Final[Mapping[str, str]] = {
     "option dedup_near.guard": "leave it out; what leaves says no more than what stays for it",
     "option divide.contrast": "leave it out; passages are cut where worth changes by four times",
     "option order.curve": "leave it out; attention goes by one published curve",
+    "option recipe.shapes": "read the records before, and give each as a candidate with its text",
     "option recipe.spotlight": "leave it out; texts are neutralised by every format",
     "option compress.shares": "leave it out; extracts are offered at 0.6, 0.35 and 0.18 of a text",
     "keyword labels": "give a recipe with a summary_label; supplements stand under [Supplement: …]",
