@@ -15,7 +15,7 @@ from foveate.core.recipes import builtin_recipes
 from http_wire import ask
 from mcp_agents import DOCUMENTS, indexed, program, session
 from service_process import running
-from source_tree import PACKAGE, ROOT
+from source_tree import PACKAGE
 
 STAGE = '''
 from foveate import Step
@@ -73,9 +73,6 @@ def make(which):
 
     return ScriptedModel(says=says)
 '''
-PAGE = (ROOT / "docs" / "add-a-shape.md").read_text()
-SHAPE = PAGE.partition("```python\n")[2].partition("```")[0]
-"""The reader that the page shows."""
 
 
 def distribution(folder: Path, entry_points: str) -> None:
@@ -87,7 +84,6 @@ def distribution(folder: Path, entry_points: str) -> None:
     (folder / "backwards.py").write_text(STAGE)
     (folder / "broken.py").write_text(STAGE)
     (folder / "theirs.py").write_text(RECIPE)
-    (folder / "shelf.py").write_text(SHAPE)
     (folder / "letters.py").write_text(TOKENIZER)
     (folder / "mine.py").write_text(MODEL)
 
@@ -157,46 +153,6 @@ def test_what_another_package_brings_is_used_by_its_name(tmp_path: Path) -> None
         "somebody 1.2",
         "backwards reversed-chat letters mine longest",
     ]
-
-
-def test_shape_of_another_package(tmp_path: Path) -> None:
-    """S12, U1, D2: a reader from an entry point is named in TOML, listed, hashed and replayed."""
-    distribution(
-        tmp_path,
-        """
-        [foveate.shapes]
-        bibtex = shelf:BibTeX
-        """,
-    )
-    done = python(
-        tmp_path,
-        """
-        import json
-        from foveate import Assembler, plugins
-        from foveate.core.assemble import assemble
-        from foveate.core.replay import build_bundle, inputs_from_bundle
-        from foveate.core.spec import recipe_from_toml, recipe_to_toml
-
-        known = plugins.component_registry()
-        plain = recipe_to_toml(plugins.recipe("default"), known)
-        mine = recipe_from_toml(plain + '[[shapes]]\\nuse = "bibtex"\\n', known)
-        assert recipe_from_toml(recipe_to_toml(mine, known), known) == mine
-        text = "".join("@book{mill%d,\\n  year = {%d}\\n}\\n" % (n, n) for n in range(1800, 1900))
-        rows = [{"text": text, "source": "a.bib"}]
-        made = Assembler().run("What is mill1854?", rows, recipe=mine, budget=60)
-        print(made.context.text)
-        assert made.context.manifest.recipe_hash != Assembler().run(
-            "q", rows, budget=60
-        ).context.manifest.recipe_hash
-        bundle = json.loads(json.dumps(build_bundle(made.inputs, made.context, known)))
-        again = assemble(inputs_from_bundle(bundle, known), plugins.tokenizer("cl100k_base"))
-        assert again.text == made.context.text
-        print(*[(p.group, p.name, p.origin) for p in plugins.list_plugins() if p.group == "shapes"])
-        """,
-    )
-    assert done.stderr == ""
-    assert "[… 53 of 100 records]\n@book{mill1854," in done.stdout
-    assert "('shapes', 'bibtex', 'somebody 1.2')" in done.stdout
 
 
 BROKEN = """

@@ -1,11 +1,10 @@
 """Names → objects: what is built in, and what other packages register under entry points.
 
-Groups: `foveate.stages`, `foveate.formats`, `foveate.shapes` (readers of records in texts),
-`foveate.recipes` (a `Recipe`, or a function that gives one), `foveate.tokenizers` and
-`foveate.embedders` (functions that give one), `foveate.models` (functions that give one for what
-follows the colon of its name), `foveate.rerankers` (functions that give one) and `foveate.prompts`
-(functions that give a system prompt for a language). An entry point may not take a built-in's name.
-Nothing is loaded before it is named or listed.
+Groups: `foveate.stages`, `foveate.formats`, `foveate.recipes` (a `Recipe`, or a function that gives
+one), `foveate.tokenizers` and `foveate.embedders` (functions that give one), `foveate.models`
+(functions that give one for what follows the colon of its name), `foveate.rerankers` (functions
+that give one) and `foveate.prompts` (functions that give a system prompt for a language). An entry
+point may not take a built-in's name. Nothing is loaded before it is named or listed.
 
 A plugin is code of somebody else: it may raise, or end the process, while it is imported. Whoever
 names it is told so; a list leaves it out, and `broken` has the reason.
@@ -35,7 +34,7 @@ _BUILT_IN: Mapping[str, Mapping[str, Any]] = {
     "recipes": recipes.builtin_recipes(),
 }
 GROUPS = (
-    "stages", "formats", "shapes", "recipes", "tokenizers", "embedders", "models", "rerankers",
+    "stages", "formats", "recipes", "tokenizers", "embedders", "models", "rerankers",
     "prompts",
 )  # fmt: skip
 PROMPTS = ("grounded", "soft", "strict", "voice")
@@ -52,8 +51,8 @@ class Plugin:
 
 
 def component_registry() -> ComponentRegistry:
-    """Every stage and format, built in or registered, and every registered reader of shapes."""
-    groups = ("stages", "formats", "shapes")
+    """Every stage and format, built in or registered."""
+    groups = ("stages", "formats")
     return ComponentRegistry(**{group: _registered(group) for group in groups})
 
 
@@ -194,7 +193,6 @@ def _builtin_adapters() -> Mapping[str, tuple[str, Sequence[str]]]:
         "tokenizers": ("Count the tokens of texts, and cut texts.", tokenizers.NAMES),
         "embedders": ("Turn texts into vectors.", embedders.NAMES),
         "models": ("Answer questions; MODEL@URL asks a server of your own.", chat.NAMES),
-        "shapes": ("Read records, tables and logs in texts.", ()),
         "rerankers": ("Score what a search found again.", ()),
         "prompts": ("System prompts, in four languages.", PROMPTS),
         "stores": ("Open the store at `NAME:PATH`.", stores.SCHEMES),

@@ -39,7 +39,7 @@ STAGES = [
     # without a model's offers
     *(Compress(offer=o, when="always", min_tokens=1) for o in ("llm_extract", "llm_abstract")),
     Compress(offer="sentences", when="always"),
-    Divide(contrast=1.0),
+    Divide(),
     *(
         Pack(policy=policy, overflow=overflow, min_tokens=1)
         for policy, overflow in product(

@@ -94,14 +94,10 @@ def _holds_any(texts: Sequence[str], name: str) -> bool:
 
 
 def _check_unprocessed(candidates: Sequence[Candidate]) -> None:
-    used = [
-        c for c in candidates if c.parts or c.duplicates or c.renditions or c.sentences or c.shown
-    ]
-    if used:
-        raise BadInput(
-            f"{used[0].id!r} comes out of a pipeline; give candidates as they were retrieved",
-            line=1 + next(n for n, c in enumerate(candidates) if c is used[0]),
-        )
+    for line, c in enumerate(candidates, 1):
+        if c.parts or c.duplicates or c.renditions or c.sentences or c.shown:
+            message = f"{c.id!r} comes out of a pipeline; give candidates as they were retrieved"
+            raise BadInput(message, line=line)
 
 
 def _sort_by_rank(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:

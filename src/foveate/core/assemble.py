@@ -19,7 +19,6 @@ from foveate.core.image_fit import set_aside
 from foveate.core.manifest import canonical_recipe
 from foveate.core.measure import count_exclusions
 from foveate.core.render import renderer_for_recipe
-from foveate.core.renditions import ReaderScope
 from foveate.core.request import Inputs, Request
 from foveate.core.smallest import budget_too_small_error, smallest_shortfall
 from foveate.core.text.profile import holding_profiles
@@ -69,11 +68,10 @@ def run_stages(
     step = observe_step(observers, "input", deduplicate_candidates, inputs.candidates, notes)
     trace = [trace_entry("input", "", inputs.candidates, step)]
     names, options, *_ = canonical_recipe(inputs.recipe)
-    with ReaderScope(inputs.recipe.shapes):
-        for stage, name, option in zip(inputs.recipe.stages, names, options, strict=True):
-            before = step.candidates
-            step = observe_step(observers, name, run_stage, stage, before, request)
-            trace.append(trace_entry(name, option, before, step))
+    for stage, name, option in zip(inputs.recipe.stages, names, options, strict=True):
+        before = step.candidates
+        step = observe_step(observers, name, run_stage, stage, before, request)
+        trace.append(trace_entry(name, option, before, step))
     return step.candidates, tuple(trace)
 
 

@@ -126,10 +126,6 @@ def _caption(image: Image) -> str:
     return " ".join(sanitise(image.caption)[0].split())
 
 
-def _caption_or_nothing(image: Image) -> Way:
-    return "image_caption" if _caption(image) else "image_left_out"
-
-
 def image_formula(inputs: Inputs) -> str:
     """The formula that counts images: the model's, else the format's, else captions alone."""
     own = inputs.recipe.format.image_formula
@@ -174,11 +170,12 @@ def plan_images(
     """What becomes of the images of the shown candidates, in `room` tokens."""
     found = _find_images(shown)
     if not found:
-        return _NONE
+        return ImagePlan()
     formula, form = image_formula(inputs), inputs.recipe.format
     plan, seen, parts = ImagePlan(), set[str](), 0
     for place, chunk_id, image in found:
-        one = PlacedImage(place, chunk_id, image, 0, _caption_or_nothing(image))
+        way: Way = "image_caption" if _caption(image) else "image_left_out"
+        one = PlacedImage(place, chunk_id, image, 0, way)
         plan.images.append(one)
         if image.reference in seen:
             one.way = "image_repeated"
@@ -198,17 +195,11 @@ def plan_images(
     return plan
 
 
-_NONE = ImagePlan()
-
-
 def _find_images(shown: Sequence[Candidate]) -> list[tuple[int, str, Image]]:
     """Place, chunk and image of every image in the chunks that are shown, the best first."""
     found: list[tuple[int, str, Image]] = []
     for place, candidate in enumerate(shown):
-        chunks: tuple[Chunk, ...] = (candidate.chunk,)
-        if candidate.parts:
-            chunks = rendition_chunks(candidate, candidate.shown or full_rendition(candidate))
-        for chunk in chunks:
+        for chunk in rendition_chunks(candidate, candidate.shown or full_rendition(candidate)):
             if has_images(chunk):
                 found += [(place, candidate.id, image) for image in images_of(chunk.metadata)]
     return sorted(found, key=lambda one: rank(shown[one[0]]))

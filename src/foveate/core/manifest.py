@@ -19,7 +19,6 @@ from foveate.core.contracts import Tokenizer
 from foveate.core.fields import canonical_chunk
 from foveate.core.request import CanonicalRecipe, Inputs, Recipe, Stage
 from foveate.core.seal import Manifest
-from foveate.core.text.shapes.shape import ShapeReader
 from foveate.core.types import Candidate, Chunk, Vector
 from foveate.core.zones import Budget
 
@@ -71,19 +70,13 @@ def canonical_recipe(recipe: Recipe) -> CanonicalRecipe:
         recipe.include_metadata,
         False,  # where an option was that went, so that hashes stay
     )
-    shapes = "".join(f" {canonical_stage(shape)}" for shape in recipe.shapes)
-    whole = f"{rest!r} {form} ({', '.join(stages)}){shapes}"
+    whole = f"{rest!r} {form} ({', '.join(stages)})"
     names = tuple(stage_name(stage) for stage in recipe.stages)
     return CanonicalRecipe(names, stages, form, whole, digest(whole))
 
 
-def canonical_recipe_text(recipe: Recipe) -> str:
-    """The recipe as it is typed, stages and format included."""
-    return canonical_recipe(recipe).recipe
-
-
-def canonical_stage(stage: Stage | ShapeReader) -> str:
-    """How the stage, or a reader of shapes, is typed; a plain function by its module and name."""
+def canonical_stage(stage: Stage) -> str:
+    """How the stage is typed; a plain function by its module and name."""
     if is_dataclass(stage):
         return repr(stage)
     if isinstance(stage, partial):
@@ -107,12 +100,9 @@ def inputs_hash(inputs: Inputs) -> str:
         vectors_hash((inputs.query_embedding,)),
     ]
     others = [getattr(inputs, name) for name in _OTHER_INPUTS]
-    others += [more for more in _later_inputs(inputs) if more]  # where there are none: as
-    return digest("".join(hashes) + repr(others))  # before there could be any
-
-
-def _later_inputs(inputs: Inputs) -> tuple[object, ...]:
-    return inputs.notes, inputs.offers, inputs.image_formula
+    later = (inputs.notes, inputs.offers, inputs.image_formula)
+    others += filter(None, later)  # where there are none: as before there could be any
+    return digest("".join(hashes) + repr(others))
 
 
 def part_hashes(inputs: Inputs) -> dict[str, str]:

@@ -27,7 +27,9 @@ REMOVED: Final[Mapping[str, str]] = {
     "order attention:": "use attention, which goes by one published curve",
     "option supplement_gate.min_similarity": "pass only the supplements that are similar enough",
     "option dedup_near.guard": "leave it out; what leaves says no more than what stays for it",
+    "option divide.contrast": "leave it out; passages are cut where worth changes by four times",
     "option order.curve": "leave it out; attention goes by one published curve",
+    "option recipe.shapes": "read the records before, and give each as a candidate with its text",
     "option recipe.spotlight": "leave it out; texts are neutralised by every format",
     "option compress.shares": "leave it out; extracts are offered at 0.6, 0.35 and 0.18 of a text",
     "keyword labels": "give a recipe with a summary_label; supplements stand under [Supplement: …]",
@@ -58,6 +60,7 @@ Python call), `command`, `flag`, `setting`, `package` and `file`.
 FORMER_DEFAULTS: Final[Mapping[str, str]] = {
     "Compress.shares": "(0.6, 0.35, 0.18)",
     "DedupNear.guard": "True",
+    "Divide.contrast": "4.0",
     "Order.curve": "(75.8, 56.7, 54.0, 55.8, 63.2)",
     "Recipe.spotlight": "False",
     "SupplementGate.min_similarity": "0.0",

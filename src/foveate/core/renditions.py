@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from contextvars import ContextVar
 
 from foveate.core.text.profile import text_profile
 from foveate.core.text.shapes.gaps import join_spans, spans_within
-from foveate.core.text.shapes.shape import Counted, Shape, ShapeReader
+from foveate.core.text.shapes.shape import Counted, Shape
 from foveate.core.types import (
     TABLE_NAMES,
     Candidate,
@@ -18,23 +17,6 @@ from foveate.core.types import (
     RenditionKind,
     Span,
 )
-
-_READERS: ContextVar[tuple[ShapeReader, ...]] = ContextVar("shapes_of_the_recipe", default=())
-
-
-class ReaderScope:
-    """Inside of it, texts are read by these readers before the built-in ones."""
-
-    __slots__ = ("_readers", "_token")
-
-    def __init__(self, readers: tuple[ShapeReader, ...]) -> None:
-        self._readers = readers
-
-    def __enter__(self) -> None:
-        self._token = _READERS.set(self._readers)
-
-    def __exit__(self, *error: object) -> None:
-        _READERS.reset(self._token)
 
 
 def full_rendition(candidate: Candidate) -> Rendition:
@@ -52,16 +34,16 @@ def shapes_of(chunk: Chunk, parts: Sequence[Part] = ()) -> tuple[Shape, ...]:
     A table that the chunk begins with has no names where the metadata say that those are in an
     earlier chunk; likewise with each of the `parts`, if it is a passage.
     """
-    kept, readers = text_profile(chunk.content_hash), _READERS.get()
-    if kept.shapes is None or kept.shapes[0] is not readers:
+    kept = text_profile(chunk.content_hash)
+    if kept.shapes is None:
         from foveate.core.text.shapes.strings import read_shapes
 
-        kept.shapes = readers, read_shapes(chunk.text, readers)
+        kept.shapes = read_shapes(chunk.text)
     texts = [(p.chunk, p.span) for p in parts] or [(chunk, (0, len(chunk.text)))]
     bounds = [span for part, span in texts if TABLE_NAMES in part.metadata]
     if not bounds:
-        return kept.shapes[1]
-    found = list[Shape](kept.shapes[1])
+        return kept.shapes
+    found = list(kept.shapes)
     for start, end in bounds:
         n = bisect_left(found, start, key=lambda shape: shape.start)
         is_within = n < len(found) and found[n].start < end

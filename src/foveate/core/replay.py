@@ -21,7 +21,7 @@ from foveate.core.candidates import (
 from foveate.core.context_json import stage_to_json, value_to_json
 from foveate.core.errors import BadInput, UnknownName, name_in_errors
 from foveate.core.manifest import (
-    canonical_recipe_text,
+    canonical_recipe,
     describe_hash_differences,
     digest,
     part_hashes,
@@ -106,7 +106,7 @@ def build_bundle(
         "offers": [asdict(offer) for offer in inputs.offers],
         **({"image_formula": inputs.image_formula} if inputs.image_formula else {}),
         "parts": part_hashes(inputs),
-        "recipe_spelled": canonical_recipe_text(inputs.recipe),
+        "recipe_spelled": canonical_recipe(inputs.recipe).recipe,
         "manifest": value_to_json(context.manifest) | ({"when": when} if when else {}),
         "trace": [stage_to_json(stage) for stage in context.trace],
         "text": context.text,

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias
 
 from foveate.core.contracts import Format
-from foveate.core.text.shapes.shape import ShapeReader
 from foveate.core.token_counter import TokenCounter
 from foveate.core.types import Candidate, Chunk, Number, Step, Supplement, Vector
 from foveate.core.zones import Budget
@@ -55,8 +54,7 @@ class Recipe:
 
     `cite`: what a marker stands for, a chunk (block) or its document. `summary_label` is put
     before a page summary; empty leaves summaries out. `include_metadata` names the keys that a
-    header shows. `shapes` read records in texts before the built-in readers do. `budget` and
-    `tokenizer` are used when the caller names none.
+    header shows. `budget` and `tokenizer` are used when the caller names none.
     """
 
     name: str
@@ -66,7 +64,6 @@ class Recipe:
     cite: Literal["chunk", "document"] = "chunk"
     summary_label: str = "Page context"
     include_metadata: tuple[str, ...] = ()
-    shapes: tuple[ShapeReader, ...] = ()
     budget: Budget = field(default_factory=Budget)
     tokenizer: str = "cl100k_base"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import dataclass, is_dataclass
 from types import FunctionType
 from typing import Any, get_args
 
@@ -26,11 +26,10 @@ _OPTIONS = ("description", "cite", "tokenizer", "summary_label", "include_metada
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComponentRegistry:
-    """Names of stages, formats and readers of shapes, and what makes them."""
+    """Names of stages and formats, and what makes them."""
 
     stages: Mapping[str, Callable[..., Any]]
     formats: Mapping[str, Callable[..., Any]]
-    shapes: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
 
 
 def recipe_to_dict(recipe: Recipe, known: ComponentRegistry) -> dict[str, Any]:
@@ -42,12 +41,11 @@ def recipe_to_dict(recipe: Recipe, known: ComponentRegistry) -> dict[str, Any]:
         record["budget"] = options
     name = _component_name(recipe.format, known.formats, "format")
     record["format"] = {"name": name, **_non_default_options(recipe.format)}
-    for kind, factories in (("shapes", known.shapes), ("stages", known.stages)):
-        if parts := getattr(recipe, kind):
-            record[kind] = [
-                {"use": _component_name(part, factories, kind[:-1]), **_non_default_options(part)}
-                for part in parts
-            ]
+    if recipe.stages:
+        record["stages"] = [
+            {"use": _component_name(part, known.stages, "stage"), **_non_default_options(part)}
+            for part in recipe.stages
+        ]
     return record
 
 
@@ -57,11 +55,10 @@ def recipe_from_dict(record: Mapping[str, Any], known: ComponentRegistry) -> Rec
     for name in ("name", "stages", "format"):
         if name not in record:
             raise BadOption(f"recipe: {name!r} is missing")
-    taken = ("shapes", "stages", "format", "budget")
+    taken = ("stages", "format", "budget")
     rest = {key: record[key] for key in record if key not in taken}
     return Recipe(
-        shapes=_build_components(record, "shapes", known.shapes),
-        stages=_build_components(record, "stages", known.stages),
+        stages=_build_stages(record["stages"], known.stages),
         format=_build_component(record["format"], "name", known.formats, "format"),
         budget=_construct(Budget, record.get("budget", {}), "budget"),
         **_check_options(Recipe, rest, "recipe"),
@@ -71,14 +68,14 @@ def recipe_from_dict(record: Mapping[str, Any], known: ComponentRegistry) -> Rec
 def recipe_to_toml(recipe: Recipe, known: ComponentRegistry) -> str:
     """The recipe as TOML; reading it back gives an equal recipe."""
     record = recipe_to_dict(recipe, known)
-    parts_of = [(kind, record.pop(kind, [])) for kind in ("shapes", "stages")]
+    stages = record.pop("stages", [])
     tables = {}
     for name in ("budget", "format"):
         if name in record:
             tables[name] = record.pop(name)
     parts = [_format_toml_pairs(record)]
     parts += [f"[{name}]\n{_format_toml_pairs(table)}" for name, table in tables.items()]
-    parts += [f"[[{kind}]]\n{_format_toml_pairs(one)}" for kind, own in parts_of for one in own]
+    parts += [f"[[stages]]\n{_format_toml_pairs(one)}" for one in stages]
     return "\n".join(parts)
 
 
@@ -91,13 +88,10 @@ def recipe_from_toml(text: str, known: ComponentRegistry) -> Recipe:
     return recipe_from_dict(record, known)
 
 
-def _build_components(
-    record: Mapping[str, Any], kind: str, factories: Mapping[str, Callable[..., Any]]
-) -> tuple[Any, ...]:
-    items = record.get(kind, [])
+def _build_stages(items: Any, factories: Mapping[str, Callable[..., Any]]) -> tuple[Any, ...]:
     if not isinstance(items, list):
-        raise BadOption(f"recipe: {kind} must be a list of tables")
-    return tuple(_build_component(item, "use", factories, kind[:-1]) for item in items)
+        raise BadOption("recipe: stages must be a list of tables")
+    return tuple(_build_component(item, "use", factories, "stage") for item in items)
 
 
 def _build_component(

@@ -1,4 +1,4 @@
-"""The law suite for readers of shapes: `check_shapes(text)`, and `check_reader` for your own.
+"""The law suite for readers of shapes: `check_shapes(text)`.
 
 The laws of `foveate.core.text.shapes.strings.read_shapes`, and of `units_of`, which rests on it
 
@@ -20,47 +20,23 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import pairwise
 
 from foveate.core.text.shapes.gaps import PATTERN, amount, join_spans, spans_within
-from foveate.core.text.shapes.shape import Shape, ShapeReader
+from foveate.core.text.shapes.shape import Shape
 from foveate.core.text.shapes.strings import read_shapes
 from foveate.core.text.units import units_of
 
 LINE_ENDS = (" \n", "\t\n", "\r\n", "\u2028\n")
 """Ends of lines that have white space before the line break; the laws hold with each."""
 _NUMBERS = re.compile(r"(\d+)(?: of \d+)? ((?:\w+ )?[a-z]+)")
-_AROUND = 'The pump starts at one bar.\n\n{"id": "A-1"}\n{"id": "A-2"}\n{"id": "A-3"}\n'
-_CUTS, _REPEATS = 40, 50
 _STEEPEST = 3.0  # times as slow per character at four times the length, and still linear
 
 
-def check_reader(reader: ShapeReader, text: str) -> Shape:
-    """The first shape that the reader finds in the text; raises `AssertionError`.
-
-    The laws hold for the text, for what is left of it if it is cut anywhere, beside prose and other
-    records, and with white space before its line breaks. Reading takes time in proportion to the
-    text, whole or without an end.
-    """
-    for at in range(0, len(text), max(len(text) // _CUTS, 1)):
-        check_shapes(text[:at], (reader,))
-        check_shapes(text[at:], (reader,))
-        check_shapes(f"{_AROUND}\n{text[at:]}\n\n{_AROUND}\n{text[:at]}", (reader,))
-    check_line_ends(text, (reader,))
-    check_linear(lambda n: f"{text}\n\n" * n, _REPEATS, partial(read_shapes, readers=(reader,)))
-    half = text[: len(text) // 2]
-    check_linear(lambda n: f"{half}\n\n" * n, _REPEATS, partial(read_shapes, readers=(reader,)))
-    built_in = read_shapes(text)
-    own = [shape for shape in check_shapes(text, (reader,)) if shape not in built_in]
-    assert own, "the reader finds nothing in this text"
-    return own[0]
-
-
-def check_shapes(text: str, readers: Sequence[ShapeReader] = ()) -> tuple[Shape, ...]:
+def check_shapes(text: str) -> tuple[Shape, ...]:
     """The shapes of the text; raises `AssertionError` with the law that is broken."""
-    shapes = read_shapes(text, readers)
-    assert read_shapes(text, readers) == shapes, "law 5: two readings of one text differ"
+    shapes = read_shapes(text)
+    assert read_shapes(text) == shapes, "law 5: two readings of one text differ"
     _check_spans([(one.start, one.end) for one in shapes], 0, len(text), "law 1: shapes")
     for one in shapes:
         _check_spans(one.spans, one.start, one.end, f"law 1: units of {one.name}")
@@ -77,11 +53,11 @@ def check_shapes(text: str, readers: Sequence[ShapeReader] = ()) -> tuple[Shape,
     return shapes
 
 
-def check_line_ends(text: str, readers: Sequence[ShapeReader] = ()) -> None:
+def check_line_ends(text: str) -> None:
     """Hold the text to the laws with each of `LINE_ENDS` in the place of its line breaks."""
     for end in LINE_ENDS:
-        check_shapes(f"{text}\n".replace("\n", end), readers)
-        check_shapes(text.replace("\n", end) + end.removesuffix("\n"), readers)
+        check_shapes(f"{text}\n".replace("\n", end))
+        check_shapes(text.replace("\n", end) + end.removesuffix("\n"))
 
 
 def check_linear(

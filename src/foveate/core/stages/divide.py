@@ -20,10 +20,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from math import inf, isfinite
+from math import inf
 from typing import ClassVar, NamedTuple
 
-from foveate.core.errors import BadOption
 from foveate.core.renditions import join_chunk_spans
 from foveate.core.request import Request
 from foveate.core.types import Candidate, Decision, Rendition, Sentences, Step
@@ -31,6 +30,8 @@ from foveate.core.types import Candidate, Decision, Rendition, Sentences, Step
 BLOCK_OVERHEAD = 60
 """Characters; what stands around a block counts as so much text."""
 
+CONTRAST = 4.0
+"""Worth per character of one side of a passage over that of the other, from which it is cut."""
 MIN_WORTH_SHARE = 0.01
 """Of the best worth; a passage that has no sentence of that worth need not be divided."""
 
@@ -45,20 +46,12 @@ _STEP = re.compile(
 class Divide:
     """Cut passages where what their sentences are worth changes; after `compress`, before `pack`.
 
-    `contrast`: a passage is cut where one side is worth more than that many times the other, per
-    character, but not between steps with consecutive numbers. Needs `compress` to have offered
-    `sentences`; other passages stay as they are.
+    A passage is cut where one side is worth more than `CONTRAST` times the other, per character,
+    but not between steps with consecutive numbers. Needs `compress` to have offered `sentences`;
+    other passages stay as they are.
     """
 
-    contrast: float = 4.0
-
     keeps_order: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        if not isfinite(self.contrast) or self.contrast < 1:
-            raise BadOption(
-                f"divide: contrast is {self.contrast!r}; it must be finite, and 1 or more"
-            )
 
     def __call__(self, candidates: tuple[Candidate, ...], request: Request) -> Step:
         """Put the pieces in the place of each divided passage, as they read.
@@ -70,7 +63,7 @@ class Divide:
         best = [max(c.sentences.worths, default=0.0) if c.sentences else 0.0 for c in candidates]
         least = MIN_WORTH_SHARE * max(best, default=0.0)
         for candidate, worth in zip(candidates, best, strict=True):
-            groups = find_sentence_groups(candidate, self.contrast) if worth >= least else []
+            groups = find_sentence_groups(candidate) if worth >= least else []
             if len(groups) < 2:
                 out.append(candidate)
                 continue
@@ -102,7 +95,7 @@ class _ChunkRun(NamedTuple):
     step: int
 
 
-def find_sentence_groups(candidate: Candidate, contrast: float) -> list[SentenceGroup]:
+def find_sentence_groups(candidate: Candidate) -> list[SentenceGroup]:
     """The parts that a passage falls into, as they read; one or none: it stays as it is."""
     sentences = candidate.sentences
     if sentences is None or len(candidate.parts) < 2 or candidate.shown is not None:
@@ -116,12 +109,12 @@ def find_sentence_groups(candidate: Candidate, contrast: float) -> list[Sentence
             chunks=tuple(sorted(chunks[run.first : run.end])),
             sentences=tuple(sorted(chain.from_iterable(places[run.first : run.end]))),
         )
-        for run in _merge_runs(candidate.text, sentences, places, contrast)
+        for run in _merge_runs(candidate.text, sentences, places)
     ]
 
 
 def _merge_runs(
-    text: str, sentences: Sentences, places: Sequence[Sequence[int]], contrast: float
+    text: str, sentences: Sentences, places: Sequence[Sequence[int]]
 ) -> list[_ChunkRun]:
     sizes = [b - a for a, b in sentences.spans]
     kept: list[_ChunkRun] = []
@@ -131,7 +124,7 @@ def _merge_runs(
         steps = [_step_number(text, sentences.spans[i][0]) for i in own]
         new = _ChunkRun(n, n + 1, worth, size, step=next(filter(None, reversed(steps)), 0))
         goes_on = bool(kept) and 1 < steps[0] == kept[-1].step + 1
-        while kept and (goes_on or _is_similar_density(kept[-1], new, contrast)):
+        while kept and (goes_on or _is_similar_density(kept[-1], new)):
             goes_on, old = False, kept.pop()
             new = _ChunkRun(
                 first=old.first,
@@ -150,10 +143,10 @@ def _step_number(text: str, start: int) -> int:
     return int(step[1]) if step else 0
 
 
-def _is_similar_density(one: _ChunkRun, other: _ChunkRun, contrast: float) -> bool:
+def _is_similar_density(one: _ChunkRun, other: _ChunkRun) -> bool:
     """Whether neither is worth more than so many times the other, per character."""
     low, high = sorted((one.worth / one.size, other.worth / other.size))
-    return high <= contrast * low
+    return high <= CONTRAST * low
 
 
 def sentence_owners(candidate: Candidate, sentences: Sentences) -> list[int]:

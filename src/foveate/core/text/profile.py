@@ -28,11 +28,11 @@ class Profile:
     """The parts that are computed so far.
 
     `bodies`: the text in the context for each way of writing it; None: unchanged. `shapes`: its
-    records, tables and logs, and the readers of other packages that looked for them too.
+    records, tables and logs.
     """
 
     bodies: dict[Callable[[str], str], HashedText | None] = field(default_factory=dict)
-    shapes: tuple[Any, Any] | None = None
+    shapes: tuple[Any, ...] | None = None
 
 
 _HELD: ContextVar[dict[str, Profile] | None] = ContextVar("profiles_of_the_request", default=None)

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foveate.core.renditions import shapes_of
+from foveate.core.stages import divide
 from foveate.core.stages.compress import Compress
 from foveate.core.stages.compress.score import score_sentences
 from foveate.core.stages.divide import Divide
@@ -479,7 +480,9 @@ def test_a_row_of_a_divided_passage_leans_on_the_names_of_its_columns(form: str)
     (passage,) = Stitch()(pool, request()).candidates
     asked = request("How heavy is A-25?")
     offered = Compress(offer="sentences", when="always")((passage,), asked)
-    divided = Divide(contrast=1)(offered.candidates, asked).candidates
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(divide, "CONTRAST", 1)
+        divided = Divide()(offered.candidates, asked).candidates
 
     assert len(divided) == 2
     assert ["town" in text for text in _leans_among(divided, "A-25")] == [True]

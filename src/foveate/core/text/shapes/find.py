@@ -2,8 +2,7 @@
 
 Rules: shapes are detected, never trusted, and what does not parse is prose. A line is looked at
 once to see what it may open; a reader says up to where it has looked, and nothing is read twice by
-it. Readers are tried in one order, and the first that finds its shape has it; those that a recipe
-brings come before the built-in ones.
+it. Readers are tried in one order, and the first that finds its shape has it.
 """
 
 from __future__ import annotations
@@ -19,8 +18,6 @@ from foveate.core.text.shapes.shape import (
     Counted,
     ReadResult,
     Shape,
-    ShapeReader,
-    check_shape,
     line_end,
 )
 
@@ -61,14 +58,11 @@ _MAY_OPEN = re.compile(
 """A group for each reader; the first that matches says whom to ask first."""
 
 
-def find_shapes(text: str, readers: Sequence[ShapeReader] = ()) -> tuple[Shape, ...]:
-    """All shapes of the text in order, none inside another; empty for prose.
-
-    `readers`: those of other packages.
-    """
+def find_shapes(text: str) -> tuple[Shape, ...]:
+    """All shapes of the text in order, none inside another; empty for prose."""
     if len(text) < SHORTEST:
         return ()
-    shapes = tuple(_each_shape(text, readers))
+    shapes = tuple(_each_shape(text))
     blobs = find_blobs(text)
     return _merge_blobs(shapes, blobs) if blobs else shapes
 
@@ -87,7 +81,7 @@ def _merge_blobs(shapes: Iterable[Shape], blobs: Sequence[Shape]) -> tuple[Shape
     return tuple(sorted([*kept, *apart], key=attrgetter("start")))
 
 
-def _each_shape(text: str, readers: Sequence[ShapeReader] = ()) -> Iterator[Shape]:
+def _each_shape(text: str) -> Iterator[Shape]:
     at, size, last, end = 0, len(text), 0, -1
     # up to where each reader has looked; with few colons nobody speaks
     stops: dict[object, int] = {
@@ -102,8 +96,6 @@ def _each_shape(text: str, readers: Sequence[ShapeReader] = ()) -> Iterator[Shap
         found, after = None, end + 1
         if in_line:  # behind a table, there may be others
             found = _read_line(text, at, end, [one for one in READERS if one.inside], stops)
-        elif readers and (found := _read_own(text, at, end, readers, stops)):
-            pass
         elif text[at] in "`~ " and (fence := _read_fence(text, at, end)):
             found, after = fence
         elif opens := _MAY_OPEN.match(text, at):
@@ -127,18 +119,6 @@ def _read_line(
             found, stops[one.read] = one.read(text, start)
             if found is not None:
                 return found
-    return None
-
-
-def _read_own(
-    text: str, at: int, end: int, readers: Iterable[ShapeReader], stops: dict[object, int]
-) -> Shape | None:
-    """What the first of the recipe's readers finds that opens with the line."""
-    for one in readers:
-        if at >= stops.get(repr(one), 0) and one.opens(text[at:end]):
-            found, stops[repr(one)] = one.read(text, at)
-            if found is not None:
-                return check_shape(found, at, len(text))
     return None
 
 

@@ -11,9 +11,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple
 
-from foveate.core.errors import StageBroke
 from foveate.core.types import Span
 
 CHARACTERS = "characters"
@@ -76,21 +75,6 @@ class ReadResult(NamedTuple):
     stop: int
 
 
-@runtime_checkable
-class ShapeReader(Protocol):
-    """Finds one kind of shape; a recipe names those that are tried before the built-in ones.
-
-    A function of the text alone. Options are fields of a frozen dataclass, whose `repr` is in the
-    manifest's hash.
-    """
-
-    def opens(self, line: str) -> bool:
-        """Whether the shape may begin with this line; it is asked about every line once."""
-
-    def read(self, text: str, start: int) -> ReadResult:
-        """The shape that begins with the line at `start`, if there is one."""
-
-
 @dataclass(slots=True)
 class ShapeBuilder:
     """The units found so far, by their starts, in order."""
@@ -137,26 +121,6 @@ class ShapeBuilder:
 def spans_from(text: str, starts: Sequence[int], end: int) -> tuple[Span, ...]:
     """Each from its start to the next, the last to the end, without the white space between."""
     return tuple([(a, a + len(text[a:b].rstrip())) for a, b in pairwise([*starts, end])])
-
-
-def check_shape(shape: Shape, start: int, size: int) -> Shape:
-    """The shape, read from `start` of a text of that size; raises `StageBroke` if it cannot be."""
-    spans = shape.spans
-    bounds = [start, *(at for span in spans for at in span), size]
-    is_leaning = all(0 <= lean <= unit for unit, lean in enumerate(shape.leans))
-    if (
-        not spans
-        or (shape.start, shape.end) != (spans[0][0], spans[-1][1])
-        or any(a > b for a, b in pairwise(bounds))
-        or any(a == b for a, b in spans)
-        or len(shape.leans) != len(spans)
-        or not is_leaning
-    ):
-        raise StageBroke(
-            f"shape {shape.name!r}: its units must be in order, apart, not empty, from its start"
-            f" to its end, and lean on no later one; test it with foveate.testing.shapes"
-        )
-    return shape
 
 
 def line_start(text: str, at: int) -> int:
@@ -209,9 +173,4 @@ def repair_first(indents: list[int]) -> None:
 
 def indent_of(line: str) -> int:
     """Columns before the first character of the line."""
-    return len(line) - len(line.lstrip(" \t")) if "\t" not in line else _tabbed_indent(line)
-
-
-def _tabbed_indent(line: str) -> int:
-    lead = line[: len(line) - len(line.lstrip(" \t"))]
-    return len(lead.expandtabs(4))
+    return len(line[: len(line) - len(line.lstrip(" \t"))].expandtabs(4))

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from foveate.core.json_strings import LONE, unescape, unescape_with_places
 from foveate.core.text.shapes.find import SHORTEST, find_shapes
-from foveate.core.text.shapes.shape import Counted, Shape, ShapeReader, spans_from
+from foveate.core.text.shapes.shape import Counted, Shape, spans_from
 from foveate.core.text.units import units_of
 from foveate.core.types import Span
 
@@ -24,12 +24,12 @@ _STRING = re.compile(
 _WORD = re.compile(r"\w")
 
 
-def read_shapes(text: str, readers: Sequence[ShapeReader] = ()) -> tuple[Shape, ...]:
+def read_shapes(text: str) -> tuple[Shape, ...]:
     """The shapes of the text, as `find_shapes` gives them, with JSON's strings read through."""
     if len(text) > LONGEST_LINES and LONE.match(text):
         whole = (text.index('"'), len(text.rstrip()))
         return (_open_strings(text, Shape("json", *whole, (whole,), (0,))),)
-    return tuple([_open_strings(text, shape) for shape in find_shapes(text, readers)])
+    return tuple([_open_strings(text, shape) for shape in find_shapes(text)])
 
 
 def nested_shapes(shapes: Sequence[Shape]) -> tuple[Shape, ...]:
