@@ -1,6 +1,6 @@
 // Every candidate with its fate and why; filtered by fate, or by the stage that decided.
 
-import { el, fill } from "./dom.js";
+import { el, fill, linkButton } from "./dom.js";
 import { KINDS, fates } from "./fates.js";
 import { figure, many, whole } from "./figures.js";
 import { evidence } from "./evidence.js";
@@ -214,29 +214,15 @@ function more(fate, look, toBlock, go) {
       el(
         "p",
         null,
-        el(
-          "button",
-          {
-            type: "button",
-            class: "link",
-            onclick: (event) => toBlock(fate.at.index, event.currentTarget),
-          },
-          `Go to it in the context, block ${fate.at.marker}`,
+        linkButton(`Go to it in the context, block ${fate.at.marker}`, (from) =>
+          toBlock(fate.at.index, from),
         ),
       ),
     fate.last?.by &&
       el(
         "p",
         null,
-        el(
-          "button",
-          {
-            type: "button",
-            class: "link",
-            onclick: (event) => go(fate.last.by, event.currentTarget),
-          },
-          `Go to ${fate.last.by}`,
-        ),
+        linkButton(`Go to ${fate.last.by}`, (from) => go(fate.last.by, from)),
       ),
     fate.path.length > 0 &&
       el(
