@@ -13,7 +13,7 @@ import model_servers
 from command_line import CHUNKS, QUERY
 from foveate.service.settings import Settings
 from local_model import weights
-from service_server import SECRET, problem, serving
+from service_server import problem, serving
 
 PIECES = ("Keep it between ", "one and two bar [", "1]. It is of steel [9].")
 KEEP = {"source": "boiler.md", "text": "Keep the pressure between one and two bar.", "score": 1.0}
@@ -86,17 +86,6 @@ def test_the_whole_answer_is_the_last_event(asking):
     assert whole.json() == events(streamed.text)[-1][1]
     assert whole.json()["check"]["clean"] is False
     assert whole.json()["usage"]["prompt"] == 31
-
-
-def test_the_model_reads_what_the_caller_may_read(asking, models):
-    """X5: of what is for others nothing is in the request to the model."""
-    asking.post("/v1/ask", json={"question": "Where is the spare key?", "principals": []})
-    open_ = json.dumps(models["fine"].requests[-1])
-    asking.post("/v1/ask", json={"question": "Where is the spare key?"})
-    staff = json.dumps(models["fine"].requests[-1])
-
-    assert SECRET not in open_
-    assert SECRET in staff
 
 
 def test_a_request_lays_out_what_the_model_reads(asking, models):

@@ -125,20 +125,6 @@ def test_blocks_that_lie_over_one_another_are_refused(service):
     assert answer.status_code == 400
 
 
-@pytest.mark.parametrize("body", [{}, {"context": {}, "bundle": {}}])
-def test_an_answer_needs_one_context(service, body):
-    """X2: neither or both is refused."""
-    answer = service.post("/v1/check-answer", json={"answer": ANSWER, **body})
-
-    assert answer.status_code == 400
-
-
-@pytest.mark.parametrize("body", [{}, {"a": {}}, {"b": {}}, {"bundle": {}, "a": {}, "b": {}}])
-def test_a_replay_needs_one_bundle_or_two(service, body):
-    """X2: anything else is refused."""
-    assert service.post("/v1/replay", json=body).status_code == 400
-
-
 DAMAGE = [None, -1, "x", [], {}, [None], {"x": None}, [[]]]
 
 

@@ -66,17 +66,6 @@ def test_a_request_is_one_line_of_json(filled_store):
     assert "uvicorn.access" not in said
 
 
-def test_content_is_logged_where_it_is_asked_for(filled_store):
-    """F7: with `log_content` the line has the question and the context."""
-    with running({**SETTINGS, "store": str(filled_store), "log_content": True}) as service:
-        text = service.client.post("/v1/assemble", json=BODY).json()["text"]
-        service.stop()
-
-    said = next(one for one in service.records() if one["logger"] == "foveate.access")
-    assert said["query"] == BODY["query"]
-    assert said["text"] == text
-
-
 def test_a_person_reads_one_plain_line(filled_store):
     """F7: `plain` gives a line a record that a person reads, with the same figures."""
     with running(
