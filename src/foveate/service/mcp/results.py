@@ -249,12 +249,7 @@ def _missing_tokens(context: Context) -> int:
 def search_result(found: SearchResult) -> ToolResult:
     """What a search found: each text with its place, under numbered headers."""
     hits = [_dump(HitOutput, one.chunk, score=one.score) for one in found.candidates]
-    data = {
-        "badge": found.badge,
-        "lexical_matches": found.lexical_matches,
-        "exact": found.exact,
-        "candidates": hits,
-    }
+    data = _dump(SearchOutput, found, candidates=[]) | {"candidates": hits}
     count = len(found.candidates)
     how = f"{count} found ({found.badge}, {found.lexical_matches} by their words), best first."
     root = found.state_root

@@ -1,6 +1,6 @@
 // What is wrong with an answer's citations, claim by claim.
 
-import { el, fill, linkButton } from "./dom.js";
+import { button, el, fill } from "./dom.js";
 import { many, percent } from "./figures.js";
 
 export function showChecked(host, checked, jumpTo) {
@@ -78,6 +78,6 @@ const passage = (name, { marker, score, text }, jumpTo) =>
     "p",
     { class: "support" },
     `${name}, ${percent(score)}: `,
-    linkButton(`block ${marker}`, (from) => jumpTo(marker, from)),
+    button("link", `block ${marker}`, (from) => jumpTo(marker, from)),
     ` “${text.trim()}”`,
   );

@@ -42,11 +42,11 @@ export function table({ caption, kind, ...attributes }, heads, rows) {
   );
 }
 
-/** A button that looks like a link: `go(from)`, `from` the button itself. */
-export const linkButton = (text, go) =>
+/** A button of this class: `go(from)`, `from` the button itself. */
+export const button = (kind, text, go) =>
   el(
     "button",
-    { type: "button", class: "link", onclick: (event) => go(event.currentTarget) },
+    { type: "button", class: kind, onclick: (event) => go(event.currentTarget) },
     text,
   );
 
