@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -21,17 +20,20 @@ BEHAVIOURS = {"fine": "fine", "refuses": "refuses", "stuck": "stuck_midway", "em
 
 
 @pytest.fixture(scope="module")
-def models():
-    """Models that answer, refuse, hang midway, and say nothing."""
-    with ExitStack() as servers:
-        yield {
-            name: servers.enter_context(model_servers.serving("ollama", how, pieces=PIECES))
-            for name, how in BEHAVIOURS.items()
-        }
+def named():
+    """Models that answer, refuse, hang midway, and say nothing; and their settings."""
+    with model_servers.several(BEHAVIOURS, pieces=PIECES) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
-def asking(models, filled_store):
+def models(named):
+    """The servers by name."""
+    return named[0]
+
+
+@pytest.fixture(scope="module")
+def asking(named, filled_store):
     """A client of a service that may ask these, one answer at a time."""
     settings = Settings(
         store=str(filled_store),
@@ -39,8 +41,7 @@ def asking(models, filled_store):
         principals=("staff",),
         asking=1,
         answer_seconds=20,
-        models={name: server.name for name, server in models.items()},
-        windows=dict.fromkeys(models, 8_192),
+        **named[1],
     )
     with serving(settings) as client:
         yield client

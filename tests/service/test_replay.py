@@ -24,15 +24,6 @@ def bundle(service):
     return service.post("/v1/assemble", json=asked).json()["bundle"]
 
 
-def test_a_bundle_of_candidates_replays(service, bundle):
-    """D4, F3: made again, it is identical."""
-    answer = service.post("/v1/replay", json={"bundle": bundle})
-
-    assert answer.json() == {
-        "identical": True, "stage": "", "first": "", "causes": [], "lines": ["identical"],
-    }  # fmt: skip
-
-
 def test_a_bundle_of_the_store_replays_without_it(service):
     """D4: neighbours and counts are in it, so that no store is needed."""
     made = service.post("/v1/assemble", json={"query": QUERY, "bundle": True, "budget": 120}).json()

@@ -106,15 +106,13 @@ def house(tmp_path, request):
     }
     collector = Collector()
     with (
-        model_servers.serving("ollama", "parrots") as parrot,
-        model_servers.serving("ollama", "fine") as fine,
+        model_servers.several({"fine": "fine", "parrot": "parrots"}) as (_, named),
         running(
             tmp_path / "service",
             store=f"{tmp_path}/stores/{{tenant}}",
             embedder="hashing",
             keys=keys,
-            models={"fine": fine.name, "parrot": parrot.name},
-            windows={"fine": 8_192, "parrot": 8_192},
+            **named,
             otlp=collector.url,
             log_level="DEBUG",
             log_content=request.param,

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import httpx
-from playwright.sync_api import Request, expect
+from playwright.sync_api import expect
 
 from browsing import NARROW, WIDE
 from foveate.service.settings import Settings
@@ -101,29 +101,6 @@ def test_candidates_are_filtered_by_fate_and_by_stage(visit):
     }
     rows = page.eval_on_selector_all(ROWS, "rows => rows.map(row => row.dataset.id)")
     assert set(rows) == decided
-
-
-def test_the_slider_assembles_anew(visit):
-    """F5: each move of the slider asks again, for what it says, and shows the new context."""
-    here = visit()
-    here.ask(QUESTION, budget=400)
-    page = here.page
-    before = here.tokens()
-    sent: list[int] = []
-    page.on("request", lambda request: sent.append(_budget_of(request)))
-    page.focus("#budget")
-    for _ in range(12):
-        page.keyboard.press("ArrowLeft")
-    asked = int(page.input_value("#tokens"))
-    expect(page.locator("#headline")).to_contain_text(f"of {asked} tokens")
-
-    assert sent[-1] == asked < 400
-    assert here.tokens() <= asked < before
-
-
-def _budget_of(request: Request) -> int:
-    budget: int = json.loads(request.post_data or "")["budget"]["documents"]
-    return budget
 
 
 def test_an_answer_that_comes_late_is_dropped(visit):
