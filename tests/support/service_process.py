@@ -68,9 +68,9 @@ class Service:
                 raise AssertionError(f"it ended: {self.said()[-3_000:]}")
         return found
 
-    def said(self, since: int = 0) -> str:
-        """All that it wrote to its log, from a place on."""
-        return self.log.read_bytes()[since:].decode(errors="replace")
+    def said(self) -> str:
+        """All that it wrote to its log."""
+        return self.log.read_bytes().decode(errors="replace")
 
     def records(self) -> list[dict[str, Any]]:
         """What it logged: each line must be one JSON object."""
@@ -80,10 +80,6 @@ class Service:
         """A client that keeps its connection."""
         host, port = self.address
         return httpx.Client(base_url=f"http://{host}:{port}", timeout=PATIENCE, trust_env=False)
-
-    def place(self) -> int:
-        """How long its log is, for `said`."""
-        return self.log.stat().st_size
 
     def kill(self) -> None:
         """`kill -9`, and wait until it is gone."""
