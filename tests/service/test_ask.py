@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ import model_servers
 from command_line import CHUNKS, QUERY
 from foveate.service.settings import Settings
 from local_model import weights
-from service_server import SECRET, problem, serving
+from service_server import problem, serving
 
 PIECES = ("Keep it between ", "one and two bar [", "1]. It is of steel [9].")
 KEEP = {"source": "boiler.md", "text": "Keep the pressure between one and two bar.", "score": 1.0}
@@ -21,17 +20,20 @@ BEHAVIOURS = {"fine": "fine", "refuses": "refuses", "stuck": "stuck_midway", "em
 
 
 @pytest.fixture(scope="module")
-def models():
-    """Models that answer, refuse, hang midway, and say nothing."""
-    with ExitStack() as servers:
-        yield {
-            name: servers.enter_context(model_servers.serving("ollama", how, pieces=PIECES))
-            for name, how in BEHAVIOURS.items()
-        }
+def named():
+    """Models that answer, refuse, hang midway, and say nothing; and their settings."""
+    with model_servers.several(BEHAVIOURS, pieces=PIECES) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
-def asking(models, filled_store):
+def models(named):
+    """The servers by name."""
+    return named[0]
+
+
+@pytest.fixture(scope="module")
+def asking(named, filled_store):
     """A client of a service that may ask these, one answer at a time."""
     settings = Settings(
         store=str(filled_store),
@@ -39,8 +41,7 @@ def asking(models, filled_store):
         principals=("staff",),
         asking=1,
         answer_seconds=20,
-        models={name: server.name for name, server in models.items()},
-        windows=dict.fromkeys(models, 8_192),
+        **named[1],
     )
     with serving(settings) as client:
         yield client
@@ -86,17 +87,6 @@ def test_the_whole_answer_is_the_last_event(asking):
     assert whole.json() == events(streamed.text)[-1][1]
     assert whole.json()["check"]["clean"] is False
     assert whole.json()["usage"]["prompt"] == 31
-
-
-def test_the_model_reads_what_the_caller_may_read(asking, models):
-    """X5: of what is for others nothing is in the request to the model."""
-    asking.post("/v1/ask", json={"question": "Where is the spare key?", "principals": []})
-    open_ = json.dumps(models["fine"].requests[-1])
-    asking.post("/v1/ask", json={"question": "Where is the spare key?"})
-    staff = json.dumps(models["fine"].requests[-1])
-
-    assert SECRET not in open_
-    assert SECRET in staff
 
 
 def test_a_request_lays_out_what_the_model_reads(asking, models):

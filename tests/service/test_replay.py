@@ -24,15 +24,6 @@ def bundle(service):
     return service.post("/v1/assemble", json=asked).json()["bundle"]
 
 
-def test_a_bundle_of_candidates_replays(service, bundle):
-    """D4, F3: made again, it is identical."""
-    answer = service.post("/v1/replay", json={"bundle": bundle})
-
-    assert answer.json() == {
-        "identical": True, "stage": "", "first": "", "causes": [], "lines": ["identical"],
-    }  # fmt: skip
-
-
 def test_a_bundle_of_the_store_replays_without_it(service):
     """D4: neighbours and counts are in it, so that no store is needed."""
     made = service.post("/v1/assemble", json={"query": QUERY, "bundle": True, "budget": 120}).json()
@@ -123,20 +114,6 @@ def test_blocks_that_lie_over_one_another_are_refused(service):
     answer = service.post("/v1/check-answer", json={"answer": ANSWER, "context": record})
 
     assert answer.status_code == 400
-
-
-@pytest.mark.parametrize("body", [{}, {"context": {}, "bundle": {}}])
-def test_an_answer_needs_one_context(service, body):
-    """X2: neither or both is refused."""
-    answer = service.post("/v1/check-answer", json={"answer": ANSWER, **body})
-
-    assert answer.status_code == 400
-
-
-@pytest.mark.parametrize("body", [{}, {"a": {}}, {"b": {}}, {"bundle": {}, "a": {}, "b": {}}])
-def test_a_replay_needs_one_bundle_or_two(service, body):
-    """X2: anything else is refused."""
-    assert service.post("/v1/replay", json=body).status_code == 400
 
 
 DAMAGE = [None, -1, "x", [], {}, [None], {"x": None}, [[]]]

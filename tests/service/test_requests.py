@@ -27,6 +27,8 @@ GOOD_AT: dict[str, dict[str, Any]] = {
     ASSEMBLE: GOOD,
     "/v1/search": {"query": QUERY},
     "/v1/compact": {"messages": SAID},
+    "/v1/check-answer": {"answer": "It is so [1]."},
+    "/v1/replay": {},
 }
 INTERNAL = ("Traceback", ".py", "site-packages", "foveate.core", "pydantic", "sqlite", "0x7f")
 
@@ -147,6 +149,11 @@ ROWS: list[tuple[bytes, int, str]] = [
     (fields("/v1/compact", model="gpt-4.1", tokenizer="simple"), 400, "not both"),
     (fields("/v1/compact", budget=900, pinned=[7]), 400, "pinned"),
     (fields("/v1/compact", budget=3), 422, "budget-too-small"),
+    # one context, and one bundle or two
+    *((fields("/v1/check-answer", **given), 400, "bad-input context")
+      for given in ({}, {"context": {}, "bundle": {}})),
+    *((fields("/v1/replay", **given), 400, "bad-input bundle")
+      for given in ({}, {"a": {}}, {"b": {}}, {"bundle": {}, "a": {}, "b": {}})),
     # filters: refused by their shape, or nothing is found
     *((fields("/v1/search", where=one), 422, "bad-fields where") for one in (
         {"source": None}, {"source": {"x": 1}}, {"source": [[]]}, [],
@@ -264,19 +271,6 @@ def test_a_store_that_cannot_be_opened_is_the_operators_to_see(tmp_path):
         assert answer.status_code == 503
         assert name not in answer.text
         assert str(tmp_path) not in problem(answer)["detail"]
-
-
-def test_packed_answers_and_bodies(service):
-    """F3: gzip, when asked for."""
-    body = json.dumps(GOOD).encode()
-    kind = {"Content-Type": "application/json"}
-    asked = {**kind, "Accept-Encoding": "gzip"}
-    answer = service.post(ASSEMBLE, content=body, headers=asked)
-    plain = service.post(ASSEMBLE, content=body, headers={**kind, "Accept-Encoding": "identity"})
-
-    assert answer.headers["content-encoding"] == "gzip"
-    assert "content-encoding" not in plain.headers
-    assert without_time(answer) == without_time(plain)
 
 
 def test_what_me_and_recipes_show_is_taken(service):

@@ -16,13 +16,7 @@ import pytest
 from command_line import QUERY
 from foveate.service.run import HANGING_SECONDS, build_config, open_listener
 from foveate.service.settings import Settings
-from service_process import Service, running
-
-
-def keeping(service: Service) -> httpx.Client:
-    """A client that keeps its connection."""
-    host, port = service.address
-    return httpx.Client(base_url=f"http://{host}:{port}", timeout=60, trust_env=False)
+from service_process import running
 
 
 def test_a_part_of_a_second_is_time_too():
@@ -37,10 +31,10 @@ def test_it_finishes_what_it_took(tmp_path):
     many = [{"text": f"Part {n} of the long manual says {n * 7} things.", "score": n / 2_000}
             for n in range(2_000)]  # fmt: skip
     answers: Queue[httpx.Response] = Queue()
-    with running(tmp_path, seconds=600) as service, keeping(service) as client:
+    with running(tmp_path, seconds=600) as service, service.client() as client:
 
         def ask() -> None:
-            with keeping(service) as slow:
+            with service.client() as slow:
                 body = {"query": QUERY, "candidates": many}
                 answers.put(slow.post("/v1/assemble", json=body, timeout=600))
 
@@ -58,7 +52,7 @@ def test_it_finishes_what_it_took(tmp_path):
 def test_several_processes_end_with_their_supervisor(tmp_path, number):
     """F3: it hands the signal on to every process, and ends with 0."""
     with running(tmp_path, workers=2) as service:
-        with keeping(service) as client:
+        with service.client() as client:
             assert client.get("/healthz").status_code == 200
         workers = service.workers()
         service.tell(number)
@@ -80,7 +74,7 @@ def test_a_worker_that_is_killed_as_it_starts_is_replaced(tmp_path):
                 pass
         assert int(service.wait_for(r"Child process \[(\d+)\] died")[1]) in first
         assert monotonic() - killed < HANGING_SECONDS / 2
-        with keeping(service) as client:
+        with service.client() as client:
             assert client.get("/readyz").status_code == 200
 
 

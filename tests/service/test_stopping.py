@@ -57,19 +57,6 @@ def freed(work: WorkerPool) -> asyncio.Event:
     return free
 
 
-async def test_what_computes_for_ever_gives_its_place_back():
-    """X4: after its time the thread is free for whoever comes next."""
-    work = WorkerPool(threads=1, waiting=0, seconds=0.05)
-    free = freed(work)
-    with pytest.raises(ProblemError) as refused:
-        await work.run(request(), endless)
-    await free.wait()
-    again = await work.run(request(), lambda: 7)
-    await work.close()
-
-    assert (refused.value.status_code, again) == (504, 7)
-
-
 async def test_who_leaves_does_not_leave_work_behind():
     """X2, X4: what a client that is gone had asked for ends after its time as well."""
     work = WorkerPool(threads=1, waiting=0, seconds=0.2)

@@ -45,19 +45,6 @@ def held(tmp_path):
     found.stores.close()
 
 
-def test_each_tenant_has_a_store_of_its_own(held, tmp_path):
-    """X5: what one writes is in its own folder, and nobody else's."""
-    put(held, caller("acme"), "The well of acme is nine metres deep.")
-    put(held, caller("umbra"), "The well of umbra is dry.")
-
-    acme, umbra = (ask(held, caller(name)).context for name in ("acme", "umbra"))
-
-    assert {path.name for path in tmp_path.iterdir()} == {"acme", "umbra"}
-    assert "acme" in acme.text
-    assert "umbra" not in acme.text
-    assert "acme" not in umbra.text
-
-
 def test_a_store_that_was_not_there_is_told_of_once(held, caplog):
     """F3, X3: it may be a typing error in the settings; the log says what was made."""
     for _ in range(2):
@@ -92,18 +79,6 @@ def test_a_tenant_whose_name_is_none_has_no_store(held, tmp_path, name):
 
     assert refused.value.status_code == 403
     assert list(tmp_path.iterdir()) == []
-
-
-def test_without_a_place_for_it_there_is_one_tenant(tmp_path):
-    """X5: another one is refused, not let in."""
-    found = AppState(Settings(store=str(tmp_path / "own"), embedder="hashing"))
-    put(found, caller("default"), "The well is deep.")
-
-    with pytest.raises(ProblemError) as refused:
-        ask(found, caller("acme"))
-
-    assert refused.value.status_code == 403
-    found.stores.close()
 
 
 def test_a_context_is_kept_and_comes_back_the_same(held):

@@ -147,20 +147,6 @@ async def test_who_waits_too_long_is_told_to_come_again():
     assert not second.begun.is_set()
 
 
-async def test_what_a_call_raises_is_raised():
-    """X1: errors come through, and their place is free."""
-    work = WorkerPool(threads=1, waiting=0, seconds=30)
-
-    def fails() -> None:
-        raise BadInput("no")
-
-    with pytest.raises(BadInput):
-        await work.run(Client().request, fails)
-    await asyncio.sleep(0)
-    assert work.in_use == 0
-    await work.close()
-
-
 @pytest.mark.parametrize(
     "error", [SystemExit, KeyboardInterrupt, GeneratorExit, asyncio.CancelledError, StopIteration]
 )
@@ -200,22 +186,6 @@ async def test_who_waits_outside_gives_its_turn_to_others_and_comes_back_first()
     await work.close()
     assert order == ["back", "new"]
     assert work.in_use == 0
-
-
-async def test_a_lane_does_not_hold_up_another_one():
-    """X6: while one tenant's job is at work and more of it wait, another's begins."""
-    work, first, second = WorkerPool(threads=2, waiting=9, seconds=30), Job(), Job()
-    long = asyncio.create_task(work.run(Client().request, first, lane="one"))
-    await first.running()
-    after = asyncio.create_task(work.run(Client().request, second, lane="one"))
-    other = await work.run(Client().request, lambda: 7, lane="two")
-    begun = second.begun.is_set()
-    first.may_end.set()
-    second.may_end.set()
-
-    assert (other, begun, work.in_use) == (7, False, 2)
-    assert (await long, await after) == ("done", "done")
-    await work.close()
 
 
 async def test_a_thread_goes_from_lane_to_lane():

@@ -71,7 +71,7 @@ class Wire:
             self._socket.sendall(b"".join(parts))
         return self
 
-    def answer(self, *, bodiless: bool = False) -> Answer | None:
+    def answer(self) -> Answer | None:
         """The next answer; None where the connection ended without a whole one."""
         try:
             while True:
@@ -79,7 +79,7 @@ class Wire:
                 status, headers = _head(head)
                 if status != 100:
                     break
-            body = b"" if bodiless or status in (204, 304) else self._body(headers)
+            body = b"" if status in (204, 304) else self._body(headers)
         except (EOFError, ConnectionError):
             return None
         return Answer(status=status, headers=headers, body=body)
@@ -109,11 +109,6 @@ class Wire:
         poll = select.poll()
         poll.register(self._socket, 0)
         return bool(poll.poll(PATIENCE * 1_000))
-
-    def reset(self) -> None:
-        """Gone without a word, as when a cable is pulled and the machine comes back."""
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
-        self._socket.close()
 
     def close(self) -> None:
         """The usual end."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -77,6 +78,45 @@ def program(store: Path, *options: str) -> StdioServerParameters:
     return StdioServerParameters(
         command=sys.executable, args=words, env={"PYTHONPATH": str(PACKAGE.parent)}
     )
+
+
+def started(*options: str) -> subprocess.Popen[str]:
+    """`foveate mcp` with these options, to be spoken to by hand."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "foveate", "mcp", *options],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        env={"PYTHONPATH": str(PACKAGE.parent)},
+    )
+
+
+def message(method: str, params: dict[str, Any], number: int = 0) -> str:
+    """One line of the protocol; without a number, nothing answers it."""
+    numbered = {"id": number} if number else {}
+    return json.dumps({"jsonrpc": "2.0", "method": method, "params": params} | numbered)
+
+
+INITIALIZE = message(
+    "initialize",
+    {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "by hand", "version": "1"},
+    },
+    1,
+)
+INITIALIZED = message("notifications/initialized", {})
+
+
+def exchanged(running: subprocess.Popen[str], *lines: str) -> Any:
+    """Send lines, read one."""
+    assert running.stdin
+    assert running.stdout
+    running.stdin.writelines(f"{line}\n" for line in lines)
+    running.stdin.flush()
+    return json.loads(running.stdout.readline())
 
 
 def indexed(folder: Path, documents: Sequence[dict[str, Any]]) -> Path:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Event, Thread
 from typing import Any
@@ -46,6 +46,20 @@ class Server:
         """The model, as one types it."""
         version = "/v1" if self.protocol == "openai" else ""
         return f"{self.protocol}:tiny@http://127.0.0.1:{self.port}{version}"
+
+
+@contextmanager
+def several(
+    behaviours: Mapping[str, str], **options: Any
+) -> Iterator[tuple[dict[str, Server], dict[str, Any]]]:
+    """Servers by name as Ollama speaks, and the settings of a service that may ask them."""
+    with ExitStack() as stack:
+        servers = {
+            name: stack.enter_context(serving("ollama", behaviour, **options))
+            for name, behaviour in behaviours.items()
+        }
+        models = {name: server.name for name, server in servers.items()}
+        yield servers, {"models": models, "windows": dict.fromkeys(servers, 8_192)}
 
 
 @contextmanager

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+import httpx
 
 from http_wire import PATIENCE, Answer, Wire, ask, request
 from source_tree import PACKAGE
@@ -22,7 +25,8 @@ Address = tuple[str, int]
 class Service:
     """A running service. `settings`: as in the settings file; lists and tables are allowed.
 
-    `packages`: a folder of packages that are installed beside ours. `is_awaited`: until it answers.
+    `packages`: a folder of packages that are installed beside ours. `environment`: variables of its
+    own. `is_awaited`: until it answers.
     """
 
     def __init__(
@@ -30,6 +34,7 @@ class Service:
         folder: Path,
         *,
         packages: Path | None = None,
+        environment: Mapping[str, str] | None = None,
         is_awaited: bool = True,
         **settings: Any,
     ) -> None:
@@ -40,7 +45,7 @@ class Service:
         # The tools for agents take 0.4 s to load, and tests/service/mcp asks for them.
         given = {"host": HOST, "port": 0, "store": "", "create": True, "mcp": False, **settings}
         file.write_text("".join(f"{k} = {_toml(v)}\n" for k, v in given.items()))
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("FOVEATE_")}
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith("FOVEATE_")}
         path = os.pathsep.join(str(one) for one in (PACKAGE.parent, packages) if one)
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
@@ -49,7 +54,7 @@ class Service:
                 stdout=log,
                 stderr=log,
                 cwd=folder,
-                env={**environment, "PYTHONPATH": path},
+                env={**inherited, "PYTHONPATH": path, **(environment or {})},
             )
         self.address: Address = (HOST, int(self.wait_for(r"listening on http://[^:]+:(\d+)")[1]))
         if is_awaited:
@@ -63,13 +68,18 @@ class Service:
                 raise AssertionError(f"it ended: {self.said()[-3_000:]}")
         return found
 
-    def said(self, since: int = 0) -> str:
-        """All that it wrote to its log, from a place on."""
-        return self.log.read_bytes()[since:].decode(errors="replace")
+    def said(self) -> str:
+        """All that it wrote to its log."""
+        return self.log.read_bytes().decode(errors="replace")
 
-    def place(self) -> int:
-        """How long its log is, for `said`."""
-        return self.log.stat().st_size
+    def records(self) -> list[dict[str, Any]]:
+        """What it logged: each line must be one JSON object."""
+        return [json.loads(line) for line in self.said().splitlines()]
+
+    def client(self) -> httpx.Client:
+        """A client that keeps its connection."""
+        host, port = self.address
+        return httpx.Client(base_url=f"http://{host}:{port}", timeout=PATIENCE, trust_env=False)
 
     def kill(self) -> None:
         """`kill -9`, and wait until it is gone."""
@@ -83,6 +93,11 @@ class Service:
     def ended(self) -> int:
         """Its exit code, once it has one."""
         return self.process.wait(PATIENCE)
+
+    def stop(self) -> int:
+        """Tell it to stop; its exit code, once it has."""
+        self.tell()
+        return self.ended()
 
     def children(self) -> list[int]:
         """The processes that it started, for `workers`."""
@@ -160,8 +175,6 @@ def _resident(pid: int) -> int:
 
 def _toml(value: Any) -> str:
     """Spelled as TOML, which for these values is JSON but for tables."""
-    import json
-
     if isinstance(value, dict):
         return "{" + ", ".join(f'"{k}" = {_toml(v)}' for k, v in value.items()) + "}"
     if isinstance(value, list | tuple):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from functools import lru_cache, partial
 
 from fastapi import FastAPI, Request
 from starlette.datastructures import Headers, MutableHeaders
@@ -21,6 +22,7 @@ from foveate.service.guard import install_layers, open_key_ring
 from foveate.service.limits.asgi import Layer
 from foveate.service.mcp import http as mcp
 from foveate.service.observe.telemetry import Telemetry, TelemetryMiddleware
+from foveate.service.openapi import build_openapi
 from foveate.service.playground.routes import router as playground
 from foveate.service.problems import problem_response
 from foveate.service.routes import ask, assemble, compact, documents, names, replay, uploads
@@ -73,17 +75,8 @@ def create_app(settings: Settings) -> FastAPI:
     install_layers(app, settings, app.state.key_ring)
     app.add_middleware(RequestIds)
     app.add_middleware(TelemetryMiddleware, observed=app.state.telemetry)
-    app.openapi = lambda: openapi_schema(app)  # type: ignore[method-assign]
+    app.openapi = lru_cache(maxsize=1)(partial(build_openapi, app))  # type: ignore[method-assign]
     return app
-
-
-def openapi_schema(app: FastAPI) -> dict[str, Any]:
-    """The OpenAPI description, made once."""
-    from foveate.service.openapi import build_openapi
-
-    if app.openapi_schema is None:
-        app.openapi_schema = build_openapi(app)
-    return app.openapi_schema
 
 
 @asynccontextmanager
@@ -94,7 +87,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             mcp.mcp_lifespan(app, state),
             app.state.telemetry.lifespan(state),
         ):
-            await warm_up(state)
+            await asyncio.to_thread(warm_up, state)
             yield
     finally:
         await state.close()

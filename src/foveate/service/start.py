@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from dataclasses import replace
 
@@ -50,12 +49,8 @@ def check_start(settings: Settings) -> None:
         log.warning("the store cannot be opened now: %s", error)
 
 
-async def warm_up(state: AppState) -> None:
+def warm_up(state: AppState) -> None:
     """Load what the first request would wait for: store, embedder, tokenizer, stages."""
-    await asyncio.to_thread(_load, state)
-
-
-def _load(state: AppState) -> None:
     options = state.request_options.options()
     shared = bool(state.settings.store) and not state.settings.has_tenant_stores
     try:

@@ -139,10 +139,6 @@ def test_broken_chunks_end_the_connection(service, broken):
     assert ended
 
 
-async def _nobody(scope: object, receive: object, send: object) -> None:
-    """An application that is never asked."""
-
-
 class Held:
     """The layer alone, around an application that keeps what it gets until it is let go."""
 

@@ -120,16 +120,6 @@ def test_what_is_no_request_is_refused(service, sent):
     assert service.get("/healthz").status_code == 200
 
 
-def test_what_is_no_request_behind_one(service):
-    """X2: the request is answered, what follows it refused."""
-    with wire(service) as raw:
-        first = raw.send(head("GET /healthz"), b"\0\0\0\r\n\r\n").answer()
-        second = raw.answer()
-        ended = raw.ended()
-
-    assert (first.status, second.status, ended) == (200, 400, True)
-
-
 def test_upgrades_are_not_made(service):
     """X4: neither web sockets nor anything else than HTTP."""
     with wire(service) as raw:

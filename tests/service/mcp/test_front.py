@@ -6,7 +6,6 @@ import json
 import os
 import shlex
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,10 +16,9 @@ from mcp import MCPError, StdioServerParameters
 
 from foveate.core.errors import BadOption
 from foveate.service.mcp.front import parse_servers
-from mcp_agents import Agent, said, session
+from mcp_agents import INITIALIZE, INITIALIZED, Agent, exchanged, message, said, session, started
 from source_tree import PACKAGE
 
-CLIENT = {"name": "by hand", "version": "1"}
 SERVER = Path(__file__).parents[2] / "support" / "small_mcp_server.py"
 
 
@@ -133,28 +131,11 @@ def test_servers_are_named_by_hand_or_by_their_command():
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, None])
 def test_it_ends_with_its_servers(number):
     """A11, T5: at a signal while somebody holds its input, and when its input ends."""
-    words = [sys.executable, "-m", "foveate", "mcp", "--front", command("boat")]
-    running = subprocess.Popen(
-        words,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        encoding="utf-8",
-        env={"PYTHONPATH": str(PACKAGE.parent)},
-    )
-    opening = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT}
-    answer = None
-    for call_id, method, params in (
-        (1, "initialize", opening),
-        (None, "notifications/initialized", {}),
-        (2, "tools/list", {}),
-        (3, "tools/call", {"name": "open_boat", "arguments": {"id": str(os.getpid())}}),
-    ):
-        message = {"jsonrpc": "2.0", "method": method, "params": params}
-        if call_id:
-            message["id"] = call_id
-        running.stdin.write(json.dumps(message) + "\n")
-        running.stdin.flush()
-        answer = json.loads(running.stdout.readline()) if call_id else None
+    running = started("--front", command("boat"))
+    call = {"name": "open_boat", "arguments": {"id": str(os.getpid())}}
+    exchanged(running, INITIALIZE)
+    exchanged(running, INITIALIZED, message("tools/list", {}, 2))
+    answer = exchanged(running, message("tools/call", call, 3))
     assert answer["result"]["content"][0]["text"] == f"open boat {os.getpid()}"
     children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
     assert len(children) == 1
@@ -165,5 +146,5 @@ def test_it_ends_with_its_servers(number):
         running.send_signal(number)
     assert running.wait(timeout=600) == (128 + number if number else 0)
     assert not Path(f"/proc/{children[0]}").exists()
-    running.stdin.close()
-    running.stdout.close()
+    for stream in (running.stdin, running.stdout, running.stderr):
+        stream.close()

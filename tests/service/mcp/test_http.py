@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -58,25 +57,6 @@ def test_an_agent_works_over_http(service, mode):
     assert found["token_count"] <= 200
     assert checked.structured_content["clean"]
     assert "ask again with budget=" in told
-
-
-def test_two_agents_at_once(service):
-    """F4: each gets its own answers, whatever the other asks meanwhile."""
-
-    def asks(agent: Agent, query: str) -> set[str]:
-        return {said(agent.call("search", query=query, limit=1))[0] for _ in range(5)}
-
-    with (
-        visiting(service) as one,
-        visiting(service, "legacy") as two,
-        ThreadPoolExecutor(2) as threads,
-    ):
-        running = [threads.submit(asks, one, "pump"), threads.submit(asks, two, "slate")]
-        pump, slate = (asked.result(600) for asked in running)
-
-    assert (len(pump), len(slate)) == (1, 1)
-    assert "pump.md" in pump.pop()
-    assert "roof.txt" in slate.pop()
 
 
 def test_an_agent_that_goes_away(service):
@@ -226,19 +206,6 @@ def test_who_asked_is_kept(keyed, caplog):
     assert set(made["manifests"][0]) == {"recipe_hash", "inputs_hash", "output_hash"}
     assert made["principals"] == ["staff"]
     assert "valve" not in str(lines)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [("host", "evil.example"), ("origin", "https://evil.example")]
-)
-def test_a_page_of_somebody_else_cannot_ask(service, name, value):
-    """X4, F4: a strange host name or origin is refused before anything is read."""
-    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
-
-    answer = service.post("/mcp", json=body, headers={**HEADERS, name: value})
-
-    assert answer.status_code in {403, 421}
-    assert "tools" not in answer.text
 
 
 def test_the_example_talks_to_the_service(keyed):

@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
-from mcp import types
-from mcp.shared.exceptions import MCPError
 
 from foveate.core.errors import ExternalError, StageBroke
 from foveate.service.mcp.results import ToolResult
@@ -128,17 +126,6 @@ def test_a_fault_of_ours_is_told_without_what_is_inside(desk, caplog, error, tol
     assert message.startswith(told)
     assert "/" not in message
     assert str(error) in caplog.text
-
-
-def test_a_tool_that_one_may_not_use_is_not_there(desk):
-    """X5, F4: it is not listed, and a call of it is answered as that of one that never was."""
-    visit = replace(desk, tools=every(desk)[:1])
-    with session(build_server(lambda _: visit, pool_runner(pool()))) as agent:
-        assert [tool.name for tool in agent.tools()] == ["assemble"]
-        for name in ("search", "rm"):
-            with pytest.raises(MCPError, match=f"unknown tool '{name}'; known: assemble") as found:
-                agent.call(name, query="a")
-            assert found.value.error.code == types.INVALID_PARAMS
 
 
 def test_a_budget_over_the_bound_says_so(desk):

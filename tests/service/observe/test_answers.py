@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-
 import pytest
 
 import model_servers
@@ -26,19 +24,12 @@ def collector():
 @pytest.fixture(scope="module")
 def client(filled_store, collector):
     """A service with a model that answers, and one that fails."""
-    with ExitStack() as stack:
-        servers = {
-            name: stack.enter_context(model_servers.serving("ollama", how, pieces=PIECES))
-            for name, how in {"fine": "fine", "down": "broken"}.items()
-        }
+    with model_servers.several({"fine": "fine", "down": "broken"}, pieces=PIECES) as (_, named):
         settings = Settings(
-            store=str(filled_store),
-            embedder="hashing",
-            models={name: server.name for name, server in servers.items()},
-            windows=dict.fromkeys(servers, 8_192),
-            otlp=collector.url,
+            store=str(filled_store), embedder="hashing", otlp=collector.url, **named
         )
-        yield stack.enter_context(serving(settings))
+        with serving(settings) as found:
+            yield found
 
 
 def test_a_model_that_fails_is_traced(client, collector):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
 
 import pytest
@@ -66,18 +65,10 @@ def grouped(expression: str) -> set[str]:
 @pytest.fixture(scope="module")
 def told(filled_store) -> Scrape:
     """A scrape of a service of which everything was asked once, well and badly."""
-    with ExitStack() as stack:
-        servers = {
-            name: stack.enter_context(model_servers.serving("ollama", how))
-            for name, how in {"fine": "fine", "down": "broken"}.items()
-        }
-        settings = Settings(
-            store=str(filled_store),
-            embedder="hashing",
-            models={name: server.name for name, server in servers.items()},
-            windows=dict.fromkeys(servers, 8_192),
-        )
-        client = stack.enter_context(serving(settings))
+    with (
+        model_servers.several({"fine": "fine", "down": "broken"}) as (servers, named),
+        serving(Settings(store=str(filled_store), embedder="hashing", **named)) as client,
+    ):
         for _ in range(2):
             client.post("/v1/assemble", json={"query": QUERY})
         client.post("/v1/assemble", json={"query": QUERY, "candidates": CHUNKS, "budget": 1})

@@ -15,22 +15,24 @@ from functools import partial
 import pytest
 
 from foveate.service.observe.logs import LogFormatter
-from service_logs import running
+from service_process import running
 from source_tree import ROOT
 
 BODY = {"query": "How much does the boiler hold?", "budget": 200}
 SETTINGS = {"embedder": "hashing", "log_format": "json"}
 
 
-def test_a_request_is_one_line_of_json(filled_store):
+def test_a_request_is_one_line_of_json(filled_store, tmp_path):
     """F7: which request, in which trace, where, how it went, how long, and counts; no more."""
     trace = "0af7651916cd43dd8448eb211c80319c"
     headers = {"x-request-id": "r-1", "traceparent": f"00-{trace}-b7ad6b7169203331-01"}
     settings = {**SETTINGS, "store": str(filled_store), "otlp": "http://127.0.0.1:9"}
-    with running(settings, {"OTEL_EXPORTER_OTLP_TIMEOUT": "1"}) as service:
-        answer = service.client.post("/v1/assemble", json=BODY, headers=headers)
-        service.client.get("/healthz")
-        service.client.get("/v1/documents/secret-name-of-a-page.md")
+    variables = {"OTEL_EXPORTER_OTLP_TIMEOUT": "1"}
+    with running(tmp_path, environment=variables, **settings) as service:
+        with service.client() as client:
+            answer = client.post("/v1/assemble", json=BODY, headers=headers)
+            client.get("/healthz")
+            client.get("/v1/documents/secret-name-of-a-page.md")
         code = service.stop()
 
     records = service.records()
@@ -57,7 +59,7 @@ def test_a_request_is_one_line_of_json(filled_store):
     assert datetime.fromisoformat(first["time"]).tzinfo == UTC
     assert second["route"].startswith("/v1/documents/{")
     assert second["request_id"] not in {"", "r-1"}
-    said = "".join(service.lines)
+    said = service.said()
     assert "secret-name" not in said
     assert "forty litres" in made["text"]
     assert "forty litres" not in said
@@ -66,31 +68,20 @@ def test_a_request_is_one_line_of_json(filled_store):
     assert "uvicorn.access" not in said
 
 
-def test_content_is_logged_where_it_is_asked_for(filled_store):
-    """F7: with `log_content` the line has the question and the context."""
-    with running({**SETTINGS, "store": str(filled_store), "log_content": True}) as service:
-        text = service.client.post("/v1/assemble", json=BODY).json()["text"]
-        service.stop()
-
-    said = next(one for one in service.records() if one["logger"] == "foveate.access")
-    assert said["query"] == BODY["query"]
-    assert said["text"] == text
-
-
-def test_a_person_reads_one_plain_line(filled_store):
+def test_a_person_reads_one_plain_line(filled_store, tmp_path):
     """F7: `plain` gives a line a record that a person reads, with the same figures."""
-    with running(
-        {**SETTINGS, "store": str(filled_store), "log_format": "plain", "log_level": "DEBUG"}
-    ) as service:
-        service.client.post("/v1/assemble", json=BODY, headers={"x-request-id": "r-9"})
-        service.client.get("/healthz")
+    settings = {**SETTINGS, "store": str(filled_store), "log_format": "plain"}
+    with running(tmp_path, log_level="DEBUG", **settings) as service:
+        with service.client() as client:
+            client.post("/v1/assemble", json=BODY, headers={"x-request-id": "r-9"})
+            client.get("/healthz")
         service.stop()
 
-    lines = [line for line in service.lines if "/v1/assemble" in line]
+    lines = [line for line in service.said().splitlines() if "/v1/assemble" in line]
     assert len(lines) == 1
     assert re.search(r" INFO    POST /v1/assemble 200 request_id=r-9 seconds=[\d.]+ ", lines[0])
     assert "recipe=default" in lines[0]
-    assert any(" DEBUG   GET /healthz 200" in line for line in service.lines)
+    assert " DEBUG   GET /healthz 200" in service.said()
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from contextlib import ExitStack
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +12,6 @@ from prometheus_client.parser import text_string_to_metric_families
 
 import model_servers
 from foveate.service.settings import Settings
-from service_keys import by, put
 from service_metrics import grown, scraped
 from service_server import serving
 
@@ -29,18 +27,12 @@ PIECES = ("Keep it between ", "one and two bar [", "1]. It is of steel [19]. It 
 @pytest.fixture(scope="module")
 def client(filled_store):
     """A service with a model that answers, one that fails, and one that never ends."""
-    with ExitStack() as stack:
-        servers = {
-            name: stack.enter_context(model_servers.serving("ollama", how, pieces=PIECES))
-            for name, how in {"fine": "fine", "down": "broken", "stuck": "stuck_midway"}.items()
-        }
-        settings = Settings(
-            store=str(filled_store),
-            embedder="hashing",
-            models={name: server.name for name, server in servers.items()},
-            windows=dict.fromkeys(servers, 8_192),
-        )
-        yield stack.enter_context(serving(settings))
+    behaviours = {"fine": "fine", "down": "broken", "stuck": "stuck_midway"}
+    with (
+        model_servers.several(behaviours, pieces=PIECES) as (_, named),
+        serving(Settings(store=str(filled_store), embedder="hashing", **named)) as found,
+    ):
+        yield found
 
 
 def assembled(client: httpx.Client, **more: object) -> dict[str, Any]:
@@ -201,18 +193,6 @@ def test_series_are_bounded(client):
         sizes.append(sum(map(len, scraped(client).samples.values())))
 
     assert sizes[0] == sizes[1]
-
-
-def test_metrics_are_for_their_scope(filled_store, tmp_path):
-    """X4, F7: where there are keys, `/metrics` needs one with the scope `metrics`."""
-    keys = tmp_path / "keys.jsonl"
-    operator = put(keys, scopes=("metrics",))
-    reader = put(keys, scopes=("assemble", "search", "read"))
-    with serving(Settings(store=str(filled_store), embedder="hashing", keys=keys)) as client:
-        tries = [client.get("/metrics", headers=h) for h in ({}, by(reader), by(operator))]
-
-    assert [answer.status_code for answer in tries] == [401, 403, 200]
-    assert "foveate_" not in tries[0].text + tries[1].text
 
 
 def test_both_text_formats_are_spoken(client):

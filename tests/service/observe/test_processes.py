@@ -14,33 +14,31 @@ from foveate.service.observe.metrics import (
     PREFIX,
     shared_metrics_folder,
 )
-from service_logs import running
 from service_metrics import Scrape, parsed
+from service_process import Service, running
 
 BODY = {"query": "Who?", "candidates": [{"text": "Ada wrote the first programme. " * 9}]}
 
 
-def asked(address: str, path: str, body: object = None) -> httpx.Response:
+def asked(service: Service, path: str, body: object = None) -> httpx.Response:
     """A request on a connection of its own, so that any process may get it."""
-    with httpx.Client(base_url=address, timeout=60, trust_env=False) as client:
+    with service.client() as client:
         return client.post(path, json=body) if body else client.get(path)
 
 
 def test_processes_count_together(tmp_path):
     """F7: whichever process is asked tells of all; a killed one's counts stay, its places go."""
-    settings = {"store": "", "workers": 2, "log_format": "json"}
-    with running(settings, {"TMPDIR": str(tmp_path)}) as service:
-        address = str(service.client.base_url)
+    with running(tmp_path, environment={"TMPDIR": str(tmp_path)}, workers=2) as service:
         for _ in range(24):
-            assert asked(address, "/v1/assemble", BODY).status_code == 200
+            assert asked(service, "/v1/assemble", BODY).status_code == 200
         (folder,) = tmp_path.glob(f"{PREFIX}*")
         mode = stat.S_IMODE(folder.stat().st_mode)
         at_work = {path.stem.rpartition("_")[2] for path in folder.glob("counter_*.db")}
-        first = parsed(asked(address, "/metrics").text)
+        first = parsed(asked(service, "/metrics").text)
         victim = int(min(at_work))
         os.kill(victim, signal.SIGKILL)
         # It is gone once whoever started it has noticed; another one is started meanwhile.
-        tries = (_scraped(address) for _ in range(10_000))
+        tries = (_scraped(service) for _ in range(10_000))
         later = next(
             found for found in tries if found and not list(folder.glob(f"gauge_live*_{victim}.db"))
         )
@@ -61,13 +59,12 @@ def test_processes_count_together(tmp_path):
 
 def test_a_folder_that_is_cleaned_away_stops_nothing(tmp_path):
     """F7, X3: where the folder of the metrics is cleaned away, requests and scrapes go on."""
-    settings = {"store": "", "workers": 2, "log_format": "json", "threads": 2}
-    with running(settings, {"TMPDIR": str(tmp_path)}) as service:
-        address = str(service.client.base_url)
+    variables = {"TMPDIR": str(tmp_path)}
+    with running(tmp_path, environment=variables, workers=2, threads=2) as service:
         (folder,) = tmp_path.glob(f"{PREFIX}*")
         shutil.rmtree(folder)
-        statuses = {asked(address, "/v1/assemble", BODY).status_code for _ in range(12)}
-        scrape = asked(address, "/metrics").status_code
+        statuses = {asked(service, "/v1/assemble", BODY).status_code for _ in range(12)}
+        scrape = asked(service, "/metrics").status_code
         code = service.stop()
 
     assert statuses == {200}
@@ -75,10 +72,10 @@ def test_a_folder_that_is_cleaned_away_stops_nothing(tmp_path):
     assert code == 0
 
 
-def _scraped(address: str) -> Scrape | None:
+def _scraped(service: Service) -> Scrape | None:
     """A scrape; None where the connection went down with a process."""
     try:
-        answer = asked(address, "/metrics")
+        answer = asked(service, "/metrics")
     except httpx.TransportError:
         return None
     assert answer.status_code == 200

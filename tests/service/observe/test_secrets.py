@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -12,7 +10,7 @@ import pytest
 import model_servers
 from otlp_collector import Collector
 from service_keys import by, put
-from service_logs import Process, running
+from service_process import Service, running
 
 TEXT = "The plantedtext boiler of plantedname holds forty litres of plantedwater. " * 12
 CHUNK = {
@@ -80,18 +78,19 @@ def requests_with_secrets(client: httpx.Client, keys: dict[str, str]) -> list[in
 class House:
     """A service with keys, a collector, and a model that says again what it was asked."""
 
-    def __init__(self, folder: Path, process: Process, collector: Collector, keys: Any) -> None:
-        self.folder, self.process, self.collector, self.keys = folder, process, collector, keys
+    def __init__(self, process: Service, collector: Collector, keys: Any) -> None:
+        self.process, self.collector, self.keys = process, collector, keys
 
     def told(self) -> dict[str, str]:
         """All that it says to operators once it has ended: metrics, logs, spans."""
-        metrics = self.process.client.get("/metrics", headers=by(self.keys["metrics"]))
+        with self.process.client() as client:
+            metrics = client.get("/metrics", headers=by(self.keys["metrics"]))
         assert metrics.status_code == 200, metrics.text
         assert self.process.stop() == 0
         spans = b"".join(self.collector.bodies).decode(errors="replace")
         return {
             "metrics": metrics.text,
-            "logs": "".join(self.process.lines),
+            "logs": self.process.said(),
             "spans": spans,
         }
 
@@ -107,30 +106,27 @@ def house(tmp_path, request):
     }
     collector = Collector()
     with (
-        model_servers.serving("ollama", "parrots") as parrot,
-        model_servers.serving("ollama", "fine") as fine,
+        model_servers.several({"fine": "fine", "parrot": "parrots"}) as (_, named),
         running(
-            {
-                "store": f"{tmp_path}/stores/{{tenant}}",
-                "embedder": "hashing",
-                "keys": str(keys),
-                "models": {"fine": fine.name, "parrot": parrot.name},
-                "windows": {"fine": 8_192, "parrot": 8_192},
-                "otlp": collector.url,
-                "log_format": "json",
-                "log_level": "DEBUG",
-                "log_content": request.param,
-            }
+            tmp_path / "service",
+            store=f"{tmp_path}/stores/{{tenant}}",
+            embedder="hashing",
+            keys=keys,
+            **named,
+            otlp=collector.url,
+            log_level="DEBUG",
+            log_content=request.param,
         ) as process,
     ):
-        yield House(tmp_path, process, collector, tokens)
+        yield House(process, collector, tokens)
     collector.close()
 
 
 @pytest.mark.parametrize("house", [False], indirect=True)
 def test_nothing_that_is_planted_comes_out(house):
     """F7, X5: every endpoint, used well and badly: no word of a caller in logs, spans, metrics."""
-    statuses = requests_with_secrets(house.process.client, house.keys)
+    with house.process.client() as client:
+        statuses = requests_with_secrets(client, house.keys)
 
     told = house.told()
 
@@ -151,7 +147,8 @@ def test_nothing_that_is_planted_comes_out(house):
 @pytest.mark.parametrize("house", [True], indirect=True)
 def test_with_content_it_is_there_and_keys_are_not(house):
     """F7, X4: with `log_content` questions and texts are in logs and spans; keys in neither."""
-    requests_with_secrets(house.process.client, house.keys)
+    with house.process.client() as client:
+        requests_with_secrets(client, house.keys)
 
     told = house.told()
 
@@ -162,5 +159,4 @@ def test_with_content_it_is_there_and_keys_are_not(house):
     for said in told.values():
         for token in house.keys.values():
             assert token.rpartition("_")[2] not in said
-    records = [json.loads(line) for line in house.process.lines]
-    assert any(one.get("answer") for one in records)
+    assert any(one.get("answer") for one in house.process.records())

@@ -73,19 +73,6 @@ def test_a_request_is_one_trace_with_a_span_a_stage(collector, filled_store):
     assert server.begin <= whole.begin <= pack.begin <= pack.end <= whole.end <= server.end
 
 
-@pytest.mark.parametrize("content", [False, True])
-def test_contents_go_out_where_they_may_be_logged(collector, filled_store, content):
-    """F7, X4: the question and the context, with `log_content` alone."""
-    settings = Settings(
-        store=str(filled_store), embedder="hashing", otlp=collector.url, log_content=content
-    )
-    spans = {span.name: span.attributes for span in of_request(collector, settings)}
-
-    whole = spans["foveate.assemble"]
-    assert whole.get("input.value") == (BODY["query"] if content else None)
-    assert ("boiler" in str(spans).lower()) == content
-
-
 def test_a_caller_that_does_not_sample_is_not_traced(collector, filled_store):
     """F7: the flag of the caller's trace holds, as OpenTelemetry has it."""
     settings = Settings(store=str(filled_store), embedder="hashing", otlp=collector.url)

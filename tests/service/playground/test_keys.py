@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
-from typer.testing import CliRunner
 
-from foveate.cli import app
 from foveate.service.settings import Settings
 from harbour import QUESTION
+from service_keys import put
 from service_server import serving
 
 KEPT = """() => JSON.stringify([location.href, document.cookie, {...localStorage}])"""
@@ -32,18 +30,10 @@ def locked(handbook: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     """A service with keys, whose callers without one may ask once a minute."""
     keys = tmp_path_factory.mktemp("keys") / "keys.jsonl"
     settings = Settings(store=handbook, embedder="hashing", keys=keys)
-    reader = made(keys, "assemble", "read", "replay", "check")
-    narrow = made(keys, "search")
+    reader = put(keys, scopes=("assemble", "read", "replay", "check"))
+    narrow = put(keys, scopes=("search",))
     with serving(settings) as client:
         yield Locked(site=str(client.base_url), reader=reader, narrow=narrow)
-
-
-def made(keys: Path, *scopes: str) -> str:
-    """A key for these, as the command line prints it."""
-    options = [option for scope in scopes for option in ("--scope", scope)]
-    done = CliRunner().invoke(app, ["keys", "add", "--keys", str(keys), *options])
-    assert done.exit_code == 0, done.output
-    return next(word for word in done.output.split() if word.startswith("fov_"))
 
 
 def test_a_key_is_asked_for_and_held_in_the_tab_alone(visit, locked):

@@ -15,12 +15,13 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from fastapi import Depends, Request
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from foveate.core.errors import ExternalError
 from foveate.service.auth.keys import KEY_PREFIX_PATTERN, SCOPES, TENANT
 from foveate.service.auth.ring import KeyRing
-from foveate.service.limits.asgi import Layer, header_value, is_public
+from foveate.service.limits.asgi import Layer, is_public
 from foveate.service.wire.errors import ProblemError, busy_problem
 
 
@@ -118,11 +119,11 @@ class Identify(Layer):
             )
         if not self._ring.in_use:
             return self._resolve_local_caller(scope)
-        word, _, token = (header_value(scope, b"authorization") or b"").partition(b" ")
-        if word.lower() != b"bearer":
+        word, _, token = Headers(scope=scope).get("authorization", "").partition(" ")
+        if word.lower() != "bearer":
             raise _unauthorized("send a key as Authorization: Bearer KEY")
         try:
-            key = self._ring.find(token.strip(b" ").decode("latin-1"))
+            key = self._ring.find(token.strip(" "))
         except ExternalError:
             detail = "keys cannot be checked at the moment"
             raise busy_problem(detail, after=5, kind="keys") from None

@@ -45,23 +45,6 @@ def is_public(path: str) -> bool:
     return path in {*HEALTH_PATHS, "/", PLAYGROUND_PATH} or path.startswith(f"{PLAYGROUND_PATH}/")
 
 
-def header_value(scope: Scope, name: bytes) -> bytes | None:
-    """The header's first value; `HeaderLimit` refuses a second one where it matters."""
-    return next((value for key, value in scope["headers"] if key == name), None)
-
-
-def header_values(scope: Scope, name: bytes) -> list[bytes]:
-    """All values of the header."""
-    return [value for key, value in scope["headers"] if key == name]
-
-
-def has_body(scope: Scope) -> bool:
-    """Whether the headers announce a body."""
-    if header_value(scope, b"transfer-encoding") is not None:
-        return True
-    return header_value(scope, b"content-length") not in {None, b"0"}
-
-
 async def send_problem(scope: Scope, receive: Receive, send: Send, problem: ProblemError) -> None:
     """Answer with the problem."""
     await problem_response(Request(scope), problem)(scope, receive, send)

@@ -11,22 +11,17 @@ import asyncio
 import re
 from collections import Counter
 
+from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from foveate.service.auth.caller import client_identity
-from foveate.service.limits.asgi import (
-    Layer,
-    has_body,
-    header_value,
-    is_public,
-    send_problem,
-)
+from foveate.service.limits.asgi import Layer, is_public, send_problem
 from foveate.service.wire.errors import ProblemError, busy_problem
 
-UTF8 = {b"utf-8", b"utf8", b"us-ascii"}
+UTF8 = {"utf-8", "utf8", "us-ascii"}
 """What a body may be declared as; ASCII is UTF-8 as well."""
-_CHARSET = re.compile(rb';[ \t]*charset[ \t]*=[ \t]*"?([^;" \t]*)', re.IGNORECASE)
+_CHARSET = re.compile(r';[ \t]*charset[ \t]*=[ \t]*"?([^;" \t]*)', re.IGNORECASE)
 
 
 class _BodyMemory:
@@ -70,13 +65,15 @@ class BodyLimit(Layer):
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Receive the body, and hand it on in one piece."""
-        if is_public(scope["path"]) or not has_body(scope):
+        headers = Headers(scope=scope)
+        is_announced = "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
+        if is_public(scope["path"]) or not is_announced:
             await self._app(scope, receive, send)
             return
         caller, pieces, size = client_identity(scope), list[bytes](), 0
         try:
             try:
-                self._check_headers(scope)
+                self._check_headers(headers)
                 async with asyncio.timeout(self._seconds):
                     async for piece in Request(scope, receive).stream():
                         self._memory.reserve(caller, len(piece))
@@ -97,14 +94,14 @@ class BodyLimit(Layer):
         finally:
             self._memory.release(caller, size)
 
-    def _check_headers(self, scope: Scope) -> None:
-        if (header_value(scope, b"content-encoding") or b"identity").lower() != b"identity":
+    def _check_headers(self, headers: Headers) -> None:
+        if (headers.get("content-encoding") or "identity").lower() != "identity":
             raise ProblemError(415, "packing", "send the body as it is, without Content-Encoding")
-        declared = _CHARSET.search(header_value(scope, b"content-type") or b"")
+        declared = _CHARSET.search(headers.get("content-type", ""))
         if declared and declared[1].lower() not in UTF8:
             detail = "send the body as UTF-8, as JSON is; leave out the charset"
             raise ProblemError(415, "media-type", detail)
-        self._check_size(int(header_value(scope, b"content-length") or 0))
+        self._check_size(int(headers.get("content-length") or 0))
 
     def _check_size(self, size: int) -> None:
         if size > self._most:

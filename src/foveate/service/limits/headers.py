@@ -12,17 +12,16 @@ import re
 from ipaddress import ip_address
 from urllib.parse import unquote_to_bytes
 
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from foveate.service.limits.asgi import HEALTH_PATHS, Layer, header_value, header_values
+from foveate.service.limits.asgi import HEALTH_PATHS, Layer
 from foveate.service.wire.errors import ProblemError
 
 MAX_HEADERS = 100
-SINGLE_HEADERS = (
-    b"host", b"authorization", b"content-length", b"content-type", b"content-encoding",
-)  # fmt: skip
+SINGLE_HEADERS = ("host", "authorization", "content-length", "content-type", "content-encoding")
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-FOREIGN_SITES = (b"cross-site", b"same-site")
+FOREIGN_SITES = ("cross-site", "same-site")
 HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -48,21 +47,21 @@ class HeaderLimit(Layer):
 
     def find_problem(self, scope: Scope) -> ProblemError | None:
         """Check the headers alone."""
-        found = scope["headers"]
+        found, headers = scope["headers"], Headers(scope=scope)
         size = len(scope["raw_path"]) + len(scope["query_string"])
         size += sum(len(name) + len(value) for name, value in found)
         if size > self._most or len(found) > MAX_HEADERS:
             most = f"{self._most} bytes and {MAX_HEADERS} headers"
             return ProblemError(431, "headers", f"headers and address together may be {most}")
-        twice = next((name for name in SINGLE_HEADERS if len(header_values(scope, name)) > 1), None)
+        twice = next((name for name in SINGLE_HEADERS if len(headers.getlist(name)) > 1), None)
         if twice is not None:
-            return ProblemError(400, "headers", f"the header {twice.decode()} comes twice")
+            return ProblemError(400, "headers", f"the header {twice} comes twice")
         try:  # else a name would be read as another one
             if scope["path"].startswith("/v1/"):
                 unquote_to_bytes(scope["raw_path"] + scope["query_string"]).decode()
         except UnicodeDecodeError:
             return ProblemError(400, "bad-input", "the address is not UTF-8")
-        if header_values(scope, b"transfer-encoding") and header_values(scope, b"content-length"):
+        if "transfer-encoding" in headers and "content-length" in headers:
             return ProblemError(400, "headers", "give a content-length or send in chunks, not both")
         return None
 
@@ -100,7 +99,7 @@ class HostCheck(Layer):
         """Check the host name, and the page that sends the request."""
         if scope["path"] in HEALTH_PATHS:
             return None
-        host = (header_value(scope, b"host") or b"").decode("latin-1").lower()
+        host = Headers(scope=scope).get("host", "").lower()
         matched = _HOST.fullmatch(host)
         name = matched[1].strip("[]") if matched else ""  # `[::1]:8020` is `::1`
         if not name or (self._names is not None and name not in self._names):
@@ -113,14 +112,14 @@ class HostCheck(Layer):
 
     def _is_allowed_origin(self, scope: Scope, host: str) -> bool:
         """Whether the request comes from no page, from ours, or from an allowed origin."""
-        header = header_value(scope, b"origin")
-        if header is not None:
-            origin = header.decode("latin-1")
+        headers = Headers(scope=scope)
+        origin = headers.get("origin")
+        if origin is not None:
             return origin in self._origins or origin.lower().partition("://")[2] == host
-        if header_value(scope, b"sec-fetch-site") not in FOREIGN_SITES:
+        if headers.get("sec-fetch-site") not in FOREIGN_SITES:
             return True
-        opened = header_value(scope, b"sec-fetch-mode"), header_value(scope, b"sec-fetch-dest")
-        return scope["method"] in {"GET", "HEAD"} and opened == (b"navigate", b"document")
+        opened = headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")
+        return scope["method"] in {"GET", "HEAD"} and opened == ("navigate", "document")
 
 
 class SecurityHeaders(Layer):

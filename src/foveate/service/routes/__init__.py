@@ -9,7 +9,7 @@ from typing import Any
 from fastapi import Request, Response
 
 from foveate.service.app_state import AppState
-from foveate.service.wire.json import encode_json, json_bytes_response
+from foveate.service.wire.json import json_response
 
 
 def state_of(request: Request) -> AppState:
@@ -24,7 +24,6 @@ def pooled(work: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(work)
     async def endpoint(request: Request, **given: Any) -> Response:
         pool = state_of(request).pool
-        body = await pool.run(request, lambda: encode_json(work(request, **given)))
-        return json_bytes_response(body)
+        return await pool.run(request, lambda: json_response(work(request, **given)))
 
     return endpoint

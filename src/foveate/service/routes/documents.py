@@ -45,7 +45,7 @@ from foveate.service.tenant_stores import TenantStore
 from foveate.service.wire.answers import FullDocumentOut, ListAnswer, PutDocumentAnswer
 from foveate.service.wire.body import StrictRoute
 from foveate.service.wire.errors import NO_CONTROL_CHARACTERS, ProblemError, shorten
-from foveate.service.wire.json import encode_json, json_bytes_response
+from foveate.service.wire.json import json_response
 from foveate.service.wire.requests import DocumentRequest, ListRequest
 from foveate.service.worker_pool import check_deadline
 
@@ -100,12 +100,6 @@ def keep_document(
             "chunks": len(chunks),
             "state_root": opened.store.state_root(principals=caller.principals),
         }
-
-
-def remove_document(state: AppState, caller: Caller, name: str) -> None:
-    """Delete it, if it is there."""
-    with state.stores.borrow(caller.tenant) as opened:
-        opened.writer().delete(name)
 
 
 def _document_to_json(document: Document) -> dict[str, Any]:
@@ -266,12 +260,12 @@ async def put_document(
     """Keep a document, in the place of the one of this id; repeating it changes nothing."""
     state = state_of(request)
 
-    def work() -> bytes:
+    def work() -> Response:
         record = keep_text(state, caller, document_id, body)
         add_audit_fields(request.scope, state_root=record["state_root"])
-        return encode_json(record)
+        return json_response(record)
 
-    return json_bytes_response(await state.write_pool.run(request, work, lane=caller.tenant))
+    return await state.write_pool.run(request, work, lane=caller.tenant)
 
 
 @router.delete(AT_ID, status_code=204, response_class=Response, responses=PROBLEMS)
@@ -280,7 +274,10 @@ async def delete_document(
 ) -> Response:
     """Delete a document; 204 whether it was there or not."""
     state = state_of(request)
-    await state.write_pool.run(
-        request, lambda: remove_document(state, caller, document_id), lane=caller.tenant
-    )
+
+    def work() -> None:
+        with state.stores.borrow(caller.tenant) as opened:
+            opened.writer().delete(document_id)
+
+    await state.write_pool.run(request, work, lane=caller.tenant)
     return Response(status_code=204)

@@ -32,7 +32,7 @@ from foveate.service.routes.documents import (
 from foveate.service.tenant_images import image_folder
 from foveate.service.wire.answers import UploadAnswer
 from foveate.service.wire.body import StrictRoute, parse_strict_json
-from foveate.service.wire.json import encode_json, json_bytes_response
+from foveate.service.wire.json import json_response
 from foveate.service.wire.multipart import FormPart, parse_form
 from foveate.service.wire.requests import MAX_PRINCIPAL_LENGTH
 from foveate.service.worker_pool import check_deadline
@@ -112,7 +112,7 @@ async def upload_documents(
         "refused": refused,
         "state_root": root,
     }
-    return json_bytes_response(encode_json(record))
+    return json_response(record)
 
 
 def read_form(content_type: str, body: bytes) -> UploadForm:

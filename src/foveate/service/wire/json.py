@@ -15,14 +15,9 @@ def encode_json(value: Any) -> bytes:
     return done
 
 
-def json_bytes_response(body: bytes, status: int = 200) -> Response:
-    """Bytes that are JSON already."""
-    return Response(body, status, media_type="application/json")
-
-
-def json_response(value: Any, status: int = 200) -> Response:
+def json_response(value: Any) -> Response:
     """The value as an answer."""
-    return json_bytes_response(encode_json(value), status)
+    return Response(encode_json(value), media_type="application/json")
 
 
 def _encode_number(value: Any) -> Any:

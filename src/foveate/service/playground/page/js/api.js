@@ -13,11 +13,10 @@ export const hasKey = () => key !== "";
 
 /** What the service said was wrong (RFC 9457), or why it could not be reached. */
 export class Problem extends Error {
-  constructor(said, after = 0) {
+  constructor(said) {
     super(said.detail || said.title || "the service did not say what is wrong");
     this.said = said;
     this.status = said.status || 0;
-    this.after = after;
   }
 }
 
@@ -55,11 +54,10 @@ async function reached(path, body, accept, signal) {
 }
 
 async function problemOf(response) {
-  const after = Number(response.headers.get("retry-after")) || 0;
   const plain = { title: response.statusText, status: response.status };
   try {
-    return new Problem({ ...plain, ...(await response.json()) }, after);
+    return new Problem({ ...plain, ...(await response.json()) });
   } catch {
-    return new Problem(plain, after);
+    return new Problem(plain);
   }
 }

@@ -2,7 +2,7 @@
 
 import { drawChart } from "./chart.js";
 import { height, placesOf } from "./curves.js";
-import { el, fill } from "./dom.js";
+import { el, fill, table } from "./dom.js";
 import { goldRanges } from "./evidence.js";
 import { figure, percent } from "./figures.js";
 import { known } from "./known.js";
@@ -24,7 +24,7 @@ export function attention(host) {
     chart.setAttribute("aria-label", `${spoken(curve)} The table below has the figures.`);
     fill(
       tables,
-      lanes.map((lane) => table(lane, curve)),
+      lanes.map((lane) => figures(lane, curve)),
     );
     if (seen)
       drawChart(chart, curve, lanes).catch((error) =>
@@ -71,38 +71,18 @@ const places = (run, gold) =>
 const spoken = (curve) =>
   `Right answers of gpt-3.5-turbo by place: ${curve.map((value, index) => `${percent(index / (curve.length - 1))}: ${value}`).join(", ")}.`;
 
-function table({ name, places: rows }, curve) {
-  const head = ["Block", "From", "To", "Score", "Read there", "Expected answer"];
-  return el(
-    "table",
-    null,
-    el("caption", null, name),
-    el(
-      "thead",
-      null,
-      el(
-        "tr",
-        null,
-        head.map((one, index) => el("th", { scope: "col", class: index > 0 && "n" }, one)),
-      ),
-    ),
-    el(
-      "tbody",
-      null,
-      rows.map((one) =>
-        el(
-          "tr",
-          null,
-          el("th", { scope: "row" }, String(one.marker)),
-          [
-            percent(one.start),
-            percent(one.end),
-            figure(one.score),
-            `${figure(Math.round(10 * height(curve, one.middle)) / 10)}\u00a0%`,
-            one.gold ? "here" : "",
-          ].map((cell) => el("td", { class: "n" }, cell)),
-        ),
-      ),
-    ),
+function figures({ name, places: rows }, curve) {
+  const heads = ["Block", "From", "To", "Score", "Read there", "Expected answer"];
+  return table(
+    { caption: name, kind: "n" },
+    heads,
+    rows.map((one) => [
+      String(one.marker),
+      percent(one.start),
+      percent(one.end),
+      figure(one.score),
+      `${figure(Math.round(10 * height(curve, one.middle)) / 10)}\u00a0%`,
+      one.gold ? "here" : "",
+    ]),
   );
 }

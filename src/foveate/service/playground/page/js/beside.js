@@ -1,6 +1,6 @@
 // The two contexts in figures: what each says about itself.
 
-import { el, fill } from "./dom.js";
+import { el, fill, table } from "./dom.js";
 import { percent, whole } from "./figures.js";
 import { goldSaid } from "./pane.js";
 
@@ -15,34 +15,14 @@ export function showBeside(host, run, naive, gold) {
     ["Top-3 blocks within the first 5", (one) => percent(one.metrics.top3_in_first5)],
     ...(gold.trim() ? [["Expected answer", (one) => goldSaid(one, gold)]] : []),
   ];
+  const both = [run, naive];
   fill(
     host,
     el("h3", { id: "beside-title" }, "Side by side"),
-    el(
-      "table",
-      { "aria-labelledby": "beside-title" },
-      el(
-        "thead",
-        null,
-        el(
-          "tr",
-          null,
-          el("th", { scope: "col" }, "Measure"),
-          [run, naive].map((one) => el("th", { scope: "col", class: "n" }, one.manifest.recipe)),
-        ),
-      ),
-      el(
-        "tbody",
-        null,
-        rows.map(([name, of]) =>
-          el(
-            "tr",
-            null,
-            el("th", { scope: "row" }, name),
-            [run, naive].map((one) => el("td", { class: "n" }, of(one))),
-          ),
-        ),
-      ),
+    table(
+      { "aria-labelledby": "beside-title", kind: "n" },
+      ["Measure", ...both.map((one) => one.manifest.recipe)],
+      rows.map(([name, of]) => [name, ...both.map(of)]),
     ),
   );
 }

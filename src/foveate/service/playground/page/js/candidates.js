@@ -1,6 +1,6 @@
 // Every candidate with its fate and why; filtered by fate, or by the stage that decided.
 
-import { el, fill } from "./dom.js";
+import { button, el, fill } from "./dom.js";
 import { KINDS, fates } from "./fates.js";
 import { figure, many, whole } from "./figures.js";
 import { evidence } from "./evidence.js";
@@ -41,17 +41,10 @@ export function candidateList(filters, list, toBlock) {
         el(
           "li",
           { class: "row" },
-          el(
-            "button",
-            {
-              type: "button",
-              onclick: () => {
-                most += STEP;
-                draw();
-              },
-            },
-            `Show more of ${many(rows.length, "candidate")}`,
-          ),
+          button(null, `Show more of ${many(rows.length, "candidate")}`, () => {
+            most += STEP;
+            draw();
+          }),
         ),
       );
     if (rows.length === 0)
@@ -90,7 +83,7 @@ function drawFilters(host, all, wanted, choose) {
   const focused = host.contains(document.activeElement)
     ? document.activeElement.dataset.kind
     : null;
-  const button = (kind, label, count) =>
+  const choice = (kind, label, count) =>
     el(
       "button",
       {
@@ -110,10 +103,10 @@ function drawFilters(host, all, wanted, choose) {
   ]);
   fill(
     host,
-    button("", "all", all.length),
+    choice("", "all", all.length),
     kinds
       .filter(([kind, , count]) => count > 0 || wanted.kind === kind)
-      .map((one) => button(...one)),
+      .map((one) => choice(...one)),
     wanted.stage &&
       el(
         "button",
@@ -214,29 +207,15 @@ function more(fate, look, toBlock, go) {
       el(
         "p",
         null,
-        el(
-          "button",
-          {
-            type: "button",
-            class: "link",
-            onclick: (event) => toBlock(fate.at.index, event.currentTarget),
-          },
-          `Go to it in the context, block ${fate.at.marker}`,
+        button("link", `Go to it in the context, block ${fate.at.marker}`, (from) =>
+          toBlock(fate.at.index, from),
         ),
       ),
     fate.last?.by &&
       el(
         "p",
         null,
-        el(
-          "button",
-          {
-            type: "button",
-            class: "link",
-            onclick: (event) => go(fate.last.by, event.currentTarget),
-          },
-          `Go to ${fate.last.by}`,
-        ),
+        button("link", `Go to ${fate.last.by}`, (from) => go(fate.last.by, from)),
       ),
     fate.path.length > 0 &&
       el(

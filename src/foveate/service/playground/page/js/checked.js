@@ -1,6 +1,6 @@
 // What is wrong with an answer's citations, claim by claim.
 
-import { el, fill } from "./dom.js";
+import { button, el, fill } from "./dom.js";
 import { many, percent } from "./figures.js";
 
 export function showChecked(host, checked, jumpTo) {
@@ -78,10 +78,6 @@ const passage = (name, { marker, score, text }, jumpTo) =>
     "p",
     { class: "support" },
     `${name}, ${percent(score)}: `,
-    el(
-      "button",
-      { type: "button", class: "link", onclick: (event) => jumpTo(marker, event.currentTarget) },
-      `block ${marker}`,
-    ),
+    button("link", `block ${marker}`, (from) => jumpTo(marker, from)),
     ` “${text.trim()}”`,
   );

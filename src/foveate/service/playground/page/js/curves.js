@@ -17,7 +17,6 @@ export function placesOf(run, length, holds) {
     const [start, end] = block.span.map((place) => place / Math.max(1, length));
     return {
       marker: block.marker,
-      source: block.source,
       start,
       end,
       middle: (start + end) / 2,

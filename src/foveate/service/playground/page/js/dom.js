@@ -1,18 +1,54 @@
 // Elements out of values. Nothing here, nor anywhere else, reads a text as HTML: a string is a
 // text node, whatever stands in it.
 
-const SVG = "http://www.w3.org/2000/svg";
-
 /** An element: `el("a", {class: "id", href: "#x", onclick: f}, "text", node, …)`. Absent, null and
  *  false attributes and children are left out. */
 export function el(name, attributes, ...children) {
-  return made(document.createElement(name), attributes, children);
+  const node = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
+    else if (key.startsWith("--")) node.style.setProperty(key, value);
+    else node.setAttribute(key, value === true ? "" : value);
+  }
+  node.append(...nodes(children));
+  return node;
 }
 
-/** The same for drawings. */
-export function svg(name, attributes, ...children) {
-  return made(document.createElementNS(SVG, name), attributes, children);
+/** A table: the heads of its columns, and rows that begin with their own. `kind`: the class of all
+ *  columns but the first. */
+export function table({ caption, kind, ...attributes }, heads, rows) {
+  const cells = (values) => values.map((value) => el("td", { class: kind }, value));
+  return el(
+    "table",
+    attributes,
+    caption && el("caption", null, caption),
+    el(
+      "thead",
+      null,
+      el(
+        "tr",
+        null,
+        heads.map((one, at) => el("th", { scope: "col", class: at > 0 && kind }, one)),
+      ),
+    ),
+    el(
+      "tbody",
+      null,
+      rows.map(([name, ...values]) =>
+        el("tr", null, el("th", { scope: "row" }, name), cells(values)),
+      ),
+    ),
+  );
 }
+
+/** A button of this class: `go(from)`, `from` the button itself. */
+export const button = (kind, text, go) =>
+  el(
+    "button",
+    { type: "button", class: kind, onclick: (event) => go(event.currentTarget) },
+    text,
+  );
 
 /** Put these in the place of all that an element holds. */
 export function fill(host, ...children) {
@@ -21,17 +57,6 @@ export function fill(host, ...children) {
 }
 
 export const byId = (id) => document.getElementById(id);
-
-function made(node, attributes, children) {
-  for (const [name, value] of Object.entries(attributes || {})) {
-    if (value === null || value === undefined || value === false) continue;
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (name.startsWith("--")) node.style.setProperty(name, value);
-    else node.setAttribute(name, value === true ? "" : value);
-  }
-  node.append(...nodes(children));
-  return node;
-}
 
 const nodes = (children) =>
   children

@@ -1,7 +1,7 @@
 // The stages as a flow: a column each, `20 → 15`, what became of the chunks; one opens on demand.
 // A column holds what stayed, what came in and what left; a band leads on to the next one.
 
-import { el, fill } from "./dom.js";
+import { button, el, fill } from "./dom.js";
 import { figure, many } from "./figures.js";
 import { inWords } from "./words.js";
 
@@ -100,10 +100,10 @@ function told(stage, seeAll) {
       el(
         "div",
         { class: "row" },
-        el(
-          "button",
-          { type: "button", class: "small", onclick: () => seeAll(stage.stage) },
+        button(
+          "small",
           `See ${many(new Set(stage.decisions.map((one) => one.chunk_id)).size, "candidate")} of this stage`,
+          () => seeAll(stage.stage),
         ),
       ),
   ];

@@ -3,7 +3,7 @@
 
 import { showBeside } from "./beside.js";
 import { candidateRow } from "./candidates.js";
-import { byId, el } from "./dom.js";
+import { byId, el, table } from "./dom.js";
 import { termsOf } from "./evidence.js";
 import { fates } from "./fates.js";
 import { many } from "./figures.js";
@@ -54,7 +54,12 @@ function body(run, naive, gold) {
       pane("assembled", run.manifest.recipe, run, { ...look, other: naive?.text }),
       naive && pane("naive", "naive: by score, joined, cut", naive, { ...look, other: run.text }),
     ),
-    el("div", { class: "under" }, sources(run), naive && beside(run, naive, gold)),
+    el(
+      "div",
+      { class: "under" },
+      drawn("div", null, (host) => showSources(host, run, null)),
+      naive && drawn("div", null, (host) => showBeside(host, run, naive, gold)),
+    ),
   );
   const origin = el(
     "section",
@@ -81,23 +86,15 @@ function summary(run) {
   return el("section", { class: "summary" }, headline, badges);
 }
 
-function pane(name, title, run, look) {
-  const host = el("article", { class: "pane" });
-  showPane(host, name, title, run, look, null);
+/** An element that `draw` fills, as it fills the page's own. */
+function drawn(name, attributes, draw) {
+  const host = el(name, attributes);
+  draw(host);
   return host;
 }
 
-function sources(run) {
-  const host = el("div");
-  showSources(host, run, null);
-  return host;
-}
-
-function beside(run, naive, gold) {
-  const host = el("div");
-  showBeside(host, run, naive, gold);
-  return host;
-}
+const pane = (name, title, run, look) =>
+  drawn("article", { class: "pane" }, (host) => showPane(host, name, title, run, look, null));
 
 /** The answers on the page, as far as they were given from these two contexts. */
 function answers(run, naive, part) {
@@ -115,24 +112,17 @@ function answers(run, naive, part) {
   return part("Answer", el("div", { class: "panes" }, shown));
 }
 
-function stages({ trace }) {
-  const head = ["Stage", "Chunks", "What it did", "Options"];
-  const row = (stage) =>
-    el(
-      "tr",
-      null,
-      el("th", { scope: "row" }, stage.stage),
-      el("td", null, `${stage.before}\u00a0→\u00a0${stage.after}`),
-      el("td", null, became(stage).join(", ")),
-      el("td", null, el("code", null, stage.options)),
-    );
-  return el(
-    "table",
-    null,
-    el("thead", null, el("tr", null, head.map((name) => el("th", { scope: "col" }, name)))),
-    el("tbody", null, trace.map(row)),
+const stages = ({ trace }) =>
+  table(
+    {},
+    ["Stage", "Chunks", "What it did", "Options"],
+    trace.map((stage) => [
+      stage.stage,
+      `${stage.before}\u00a0→\u00a0${stage.after}`,
+      became(stage).join(", "),
+      el("code", null, stage.options),
+    ]),
   );
-}
 
 function candidates(run, look) {
   const all = fates(run);

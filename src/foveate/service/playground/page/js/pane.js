@@ -1,6 +1,6 @@
 // A context as the model reads it: its very characters, blocks marked at the side, evidence lit.
 
-import { copied, el, fill } from "./dom.js";
+import { button, copied, el, fill } from "./dom.js";
 import { alone, evidence, goldRanges } from "./evidence.js";
 import { LABELS } from "./fates.js";
 import { many, percent, whole } from "./figures.js";
@@ -73,12 +73,7 @@ export function goldSaid(run, gold) {
   return block ? `block ${block.marker}, ${where}` : where;
 }
 
-const copy = (text) =>
-  el(
-    "button",
-    { type: "button", class: "small", onclick: (event) => copied(event.currentTarget, text) },
-    "Copy",
-  );
+const copy = (text) => button("small", "Copy", (from) => copied(from, text));
 
 /** What stands around the blocks. A line feed that the page's own line break shows is folded. */
 function frame(text, follows) {

@@ -1,6 +1,6 @@
 // A problem as the service says it, with what can be done about it at once.
 
-import { el, fill } from "./dom.js";
+import { button, el, fill } from "./dom.js";
 import { whole } from "./figures.js";
 
 /** `remedy`: `{budget(tokens), again()}`; what applies becomes a button. `before`: what stands below
@@ -37,13 +37,8 @@ export function showProblem(host, problem, remedy = {}) {
           "div",
           { class: "row" },
           needed &&
-            el(
-              "button",
-              { type: "button", class: "small", onclick: () => remedy.budget(said.needed) },
-              `Use ${whole(said.needed)} tokens`,
-            ),
-          remedy.again &&
-            el("button", { type: "button", class: "small", onclick: remedy.again }, "Try again"),
+            button("small", `Use ${whole(said.needed)} tokens`, () => remedy.budget(said.needed)),
+          remedy.again && button("small", "Try again", () => remedy.again()),
         ),
     ),
   );

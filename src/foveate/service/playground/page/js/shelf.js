@@ -1,18 +1,18 @@
 // What the store holds: the first documents, as a start for a question. Not shown where one may not.
 
 import { ask } from "./api.js";
-import { el, fill } from "./dom.js";
+import { button, el, fill } from "./dom.js";
 
 const PAGE = 6;
 
 export async function showShelf(host, sample) {
-  const trial = el(
-    "div",
-    { class: "row" },
-    el("button", { type: "button", onclick: sample }, "Try the built-in example"),
-  );
+  const trial = el("div", { class: "row" }, button(null, "Try the built-in example", sample));
   const list = el("ul");
-  const more = el("button", { type: "button" }, "More documents");
+  const more = button(null, "More documents", () =>
+    load().catch(() => {
+      more.hidden = true;
+    }),
+  );
   let next = "";
   const load = async () => {
     const { value } = await ask(
@@ -31,11 +31,6 @@ export async function showShelf(host, sample) {
     next = value.next || "";
     more.hidden = !next;
   };
-  more.addEventListener("click", () =>
-    load().catch(() => {
-      more.hidden = true;
-    }),
-  );
   fill(host, el("div", { class: "shelf" }, trial));
   try {
     await load();

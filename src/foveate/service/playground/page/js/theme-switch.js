@@ -3,7 +3,7 @@
 const system = matchMedia("(prefers-color-scheme: dark)");
 const root = document.documentElement;
 
-export const isDark = () => (root.dataset.theme || (system.matches ? "dark" : "light")) === "dark";
+const isDark = () => (root.dataset.theme || (system.matches ? "dark" : "light")) === "dark";
 
 /** Wire the button; `changed` is called after each change, for what is drawn in colours of its own. */
 export function themeSwitch(button, changed) {
