@@ -280,21 +280,6 @@ def test_a_threshold_is_the_number_one_writes():
     assert len(kept(DedupNear(threshold=0.91), *texts)) == 2
 
 
-@pytest.mark.parametrize("method", ["jaccard", "containment"])
-def test_texts_without_words_match_nothing(method):
-    """S4: there is nothing to compare in white space and punctuation."""
-    assert kept(DedupNear(method=method), *pair("...", "!?")) == ["one", "other"]
-    assert kept(DedupNear(method=method), *pair("", " ")) == ["one", "other"]
-
-
-def test_one_and_two_words_match_their_like_only():
-    """S4: under three words a text is one run: equal to itself, contained in nothing longer."""
-    options = DedupNear(method="containment")
-
-    assert kept(options, *pair("Yes.", "yes")) == ["one"]
-    assert kept(options, *pair("Of course", f"of course {NUMBERED}")) == ["one", "other"]
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -425,19 +410,6 @@ def test_hostile_pools_are_compared_in_proportion_to_their_texts(make):
     step = run(DedupNear(method="containment"), *candidates)
 
     assert step.notes["compared"] <= 40 * len(candidates)
-
-
-def test_where_each_copy_says_more_both_stay():
-    """S4: two copies of one text, each with a word that the other lacks, are both kept."""
-    words = NUMBERED.split()
-    one = candidate(" ".join([*words[:10], "also", *words[11:]]), 0.9, id="one")
-    other = candidate(" ".join([*words[:30], "thus", *words[31:]]), 0.8, id="other")
-    full = candidate(NUMBERED, 0.1, id="full")
-
-    for method in ("jaccard", "containment"):
-        assert kept(DedupNear(method=method), one, other) == ["one", "other"]
-        assert kept(DedupNear(method=method), one, other, full) == ["full"]
-        assert run(DedupNear(method=method), one, other, full).candidates[0].score == 0.9
 
 
 @pytest.mark.parametrize("count", [3, 1_300])
