@@ -68,7 +68,7 @@ MARKS = {
     "slow": (
         "core/chat/test_session.py::test_a_session_does_not",
         "core/chat/test_session.py::test_what_was_sent",
-        "core/compact/test_compact.py::test_another", "core/compact/test_processes",
+        "core/compact/test_processes",
         "core/formats/test_template_tokens", "core/stages/pack/test_structure.py::test_nothing_is",
         "core/stages/test_dedup_near", "core/test_assemble.py::test_more_room",
         "core/test_cite.py::test_marker_n", "core/text/shapes/test_nested_tables.py::test_time",

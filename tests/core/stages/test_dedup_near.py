@@ -62,19 +62,6 @@ def test_a_duplicate_pair_keeps_the_higher_rank_and_both_sources():
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_ten_identical_documents_become_one(method):
-    """S4: ten copies, one text; nine sources beside it."""
-    copies = [
-        candidate(PARAGRAPH, 0.5, id=f"c{n}", document_id=f"d{n}", embedding=(1.0, 2.0))
-        for n in range(10)
-    ]
-    (left,) = run(DedupNear(method=method), *reversed(copies)).candidates
-
-    assert left.id == "c0"
-    assert [d.chunk.id for d in left.duplicates] == [f"c{n}" for n in range(1, 10)]
-
-
-@pytest.mark.parametrize("method", METHODS)
 def test_a_fragment_never_evicts_its_container(method):
     """S4: the fuller copy stays, whatever the fragment scores, and takes the better score."""
     cut = 10 if method == "containment" else 57
@@ -84,38 +71,6 @@ def test_a_fragment_never_evicts_its_container(method):
     assert step.candidates == (replace(whole, score=0.9, duplicates=duplicates(whole, part)),)
     numbers = {"copies": 1, "score": 0.9, "was": 0.5}
     assert {d.chunk_id: d.numbers for d in step.decisions}["other"] == numbers
-
-
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("The pump runs at 40 bar.", "The pump runs at 41 bar."),
-        ("Take 5 mg in the morning.", "Take 5 g in the morning."),
-        ("Take 5 mg in the morning.", "Take 5 µg in the morning."),
-        ("Due on 2024-05-01 at noon.", "Due on 2024-05-02 at noon."),
-        ("Due on 3 May at noon.", "Due on 3 June at noon."),
-        ("It costs $5 a month.", "It costs €5 a month."),
-        ("Stay at -5 degrees.", "Stay at 5 degrees."),
-        ("The load is < 5 units.", "The load is > 5 units."),
-        ("You may enter the room.", "You may not enter the room."),
-        ("It does restart the node.", "It doesn't restart the node."),
-        ("It will restart the node.", "It will never restart the node."),
-        ("Die Pumpe ist ein Risiko.", "Die Pumpe ist kein Risiko."),
-        ("Der Termin ist am Montag.", "Der Termin ist am Dienstag."),
-        ("La pompe est sûre ici.", "La pompe n'est pas sûre ici."),
-        ("Ouvert de 9 h à 17 h.", "Ouvert de 9 h à 18 h."),
-        ("泵是安全的，可以使用", "泵是不安全的，不可以使用"),
-        ("会议在5月1日举行", "会议在5月2日举行"),
-        ("Give 5 mg to A and 10 mg to B.", "Give 10 mg to A and 5 mg to B."),
-    ],
-)
-def test_texts_that_differ_in_a_fact_both_stay(method, one, other):
-    """S4: one digit, date, unit, sign or negation apart is another statement, in every method."""
-    long = f"{NUMBERED} {{}} {NUMBERED}"
-    options = DedupNear(method=method, threshold=0.5)
-
-    assert kept(options, *pair(long.format(one), long.format(other))) == ["one", "other"]
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -180,17 +180,6 @@ def test_a_word_before_a_number_changes_the_number(bound):
         assert beside(one, one.replace("is 50", "is also 50"))
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [("a + b", "a - b"), ("a * b", "a / b"), ("!ready", "ready"), ("a - b", "a b")],
-)
-def test_signs_of_code_keep_two_texts_apart(one, other):
-    """S4: sum and difference, ready and not ready: their signs are facts or words."""
-    mine, theirs = (f"{BEFORE} {sign} {AFTER}" for sign in (one, other))
-    for text, against in ((mine, theirs), (theirs, mine)):
-        assert not beside(text, against)
-
-
 def test_words_that_stand_elsewhere_are_not_said_here():
     """S4: two verdicts changed about are two other statements."""
     one = f"{BEFORE} the mill was approved {AFTER} while the wharf was rejected {BEFORE[::-1]}"
