@@ -41,6 +41,16 @@ def four() -> tuple[Candidate, ...]:
     return tuple(candidate(words(n), score, id=name, source=name) for name, n, score in rows)
 
 
+def test_packing_vector(four: tuple[Candidate, ...]) -> None:
+    """P1: with 10 tokens a document and a budget of 150, A and C: 80 content tokens, none cut."""
+    step = Pack(policy="greedy", per_document=10)(four, request(budget=150))
+
+    assert kept(step) == {"A": "verbatim", "C": "verbatim"}
+    assert sum(len(c.text.split()) for c in step.candidates) == 80
+    assert step.notes["tokens"] == 100
+    assert left_out(step) == {"B": "over_budget", "D": "over_budget"}
+
+
 def test_counterfactuals(four: tuple[Candidate, ...]) -> None:
     """D7: what was left out says by how many tokens, and to whom by how much."""
     step = Pack(policy="greedy")(four, request(budget=150))
