@@ -81,7 +81,6 @@ MARKS = {
         "core/text/shapes/test_hostile.py::test_time_is_linear", "laws/test_memory",
         "pipeline/test_decision_words.py::test_every_number", "pipeline/tracing/test_opentelemetry",
         "promises/test_acceptance.py::test_a_five_megabyte",
-        "promises/test_acceptance.py::test_never_over_budget_in_any_script",
         "promises/test_acceptance.py::test_same_bytes", "promises/test_acceptance.py::test_ten_th",
         "promises/test_budgets_forging_books_citations.py::test_message_lists",
         "promises/test_budgets_of_requests", "promises/test_evidence.py::test_no_evidence",

@@ -106,9 +106,15 @@ def test_what_is_said_does_not_leave_for_what_is_asked():
     assert beside(told, f"{told} Is that so?")
 
 
-@pytest.mark.parametrize("turned", ["never", "only", "rarely", "not", "must", "nicht", "si"])
+@pytest.mark.parametrize(
+    "turned",
+    [
+        *("never", "only", "rarely", "not", "must", "nicht", "si", "barely", "scarcely", "hardly"),
+        *("almost", "nearly", "allegedly", "supposedly", "former"),
+    ],
+)
 def test_a_turning_word_more_is_another_statement(turned):
-    """S4: the fuller text negates, limits or conditions what the other says plainly."""
+    """S4: the fuller text negates, limits, conditions or takes back what the other says plainly."""
     assert not beside(f"{BEFORE} they pass {AFTER}", f"{BEFORE} they {turned} pass {AFTER}")
     assert not beside(f"{BEFORE} {AFTER}", f"{turned} {BEFORE} {AFTER}")
 
@@ -158,15 +164,6 @@ def test_a_condition_behind_chinese_words_is_seen():
     text = "新的水泵在每周报告之后由夜班人员在工厂东侧重新启动并在冬季使用"
 
     assert not beside(text, f"{text}除非阀门关闭")
-
-
-@pytest.mark.parametrize(
-    "turned",
-    ["barely", "scarcely", "hardly", "almost", "nearly", "allegedly", "supposedly", "former"],
-)
-def test_a_word_that_takes_back_what_is_said_is_turning(turned):
-    """S4: nearly safe, allegedly safe and the former director are something else."""
-    assert not beside(f"{BEFORE} they pass {AFTER}", f"{BEFORE} they {turned} pass {AFTER}")
 
 
 @pytest.mark.parametrize("bound", ["under", "up to", "fewer than", "over", "about", "twice"])
