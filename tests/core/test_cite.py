@@ -188,13 +188,6 @@ def test_by_document() -> None:
     assert len(context.citations[0].context_spans) == 4
 
 
-def test_snippet() -> None:
-    """C2: the snippet is the first 200 characters."""
-    context = run((Candidate(chunk=Chunk(text="word " * 100)),))
-
-    assert context.citations[0].snippet == ("word " * 40)
-
-
 def test_voice() -> None:
     """C4: on the voice channel no marker is shown, and the citations still name every chunk."""
     from foveate.pipeline.assembler import assemble as one_liner
