@@ -72,7 +72,7 @@ MARKS = {
         "core/formats/test_template_tokens", "core/stages/pack/test_structure.py::test_nothing_is",
         "core/stages/test_dedup_near", "core/test_assemble.py::test_more_room",
         "core/test_cite.py::test_marker_n", "core/text/shapes/test_nested_tables.py::test_time",
-        "core/stages/test_shortlist.py::test_an_oversized", "core/test_token_counter",
+        "core/test_token_counter",
         "core/test_images.py::test_a_caption", "core/text/shapes/test_code_of",
         "core/text/shapes/test_dialogues",
         "core/test_metadata.py::test_sets_are_the_same",
