@@ -49,14 +49,3 @@ def test_rrf_breaks_ties_by_the_key():
         ("s", 1),
         ("s", 2),
     ]
-
-
-def test_rrf_gives_the_published_figures():
-    """T4: first place 1/61, first and second 1/61 + 1/62."""
-    assert rrf([["a", "b"], ["b"]]) == [("b", 1 / 62 + 1 / 61), ("a", 1 / 61)]
-
-
-def test_nothing_fuses_to_nothing():
-    """X2: no list, or empty ones, are no error."""
-    assert rrf([]) == []
-    assert rrf([[], []]) == []

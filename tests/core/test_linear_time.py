@@ -104,7 +104,7 @@ def within(seconds: float, call: Callable[[], object]) -> bool:
 
 def test_the_limit_sees_quadratic_time():
     """Else the law below would prove nothing."""
-    assert not within(0.1, lambda: run(re.compile(r"\w+:"), "search", "a" * SIZE))
+    assert not within(0.1, lambda: run(re.compile(r"\w+:"), "search", "a" * (SIZE // 10)))
 
 
 @pytest.mark.parametrize("name", RUNS)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -14,7 +13,7 @@ from foveate.core.formats.numbered import Numbered
 from foveate.core.render import RenderedText, Renderer
 from foveate.core.token_counter import TokenCounter
 from foveate.core.types import Block
-from foveate.testing.hostile import block_lists, texts
+from foveate.testing.hostile import texts
 
 ONE = Block(marker=1, text="one two", source="a.md", document_id="a")
 TWO = Block(marker=2, text="three", source="b.md", document_id="b")
@@ -125,36 +124,6 @@ def test_any_text_is_read_back(name, found):
     assert [p.text for p in read] == [shown.text for shown in renderer.shown_blocks(blocks)]
 
 
-@given(blocks=block_lists())
-def test_rendering_is_the_sum_of_its_pieces(blocks):
-    """B1: before, body, after, block by block, is the whole text."""
-    renderer = Renderer(format=Numbered())
-    order = sorted(blocks, key=lambda block: block.kind != "supplement")
-    out = ""
-    for place, block in enumerate(order):
-        previous = order[place - 1] if place else None
-        following = order[place + 1] if place + 1 < len(order) else None
-        before, after = renderer.pieces(block, previous, following)
-        out += before + renderer.body(block.text) + after
-
-    assert renderer.render(blocks).text == out
-
-
-def test_markers_occur_where_their_blocks_are():
-    """C1: marker n is in the text once, at block n, whatever the texts say."""
-    blocks = [
-        Block(marker=n, text=f"[{5 - n}] and [1][2][3]", source=f"[{n}] s", document_id=str(n))
-        for n in range(1, 5)
-    ]
-    for name in ("numbered", "markdown", "openai-parts"):
-        rendered = Renderer(format=BUILTIN[name]()).render(blocks)
-
-        counts = Counter(n for n in range(1, 5) for _ in range(rendered.text.count(f"[{n}]")))
-        assert counts == {1: 1, 2: 1, 3: 1, 4: 1}
-        for block, (start, _) in zip(blocks, rendered.spans, strict=True):
-            assert rendered.text.rindex(f"[{block.marker}]", 0, start) >= 0
-
-
 def test_several_blocks_of_one_document_may_share_a_marker():
     """C2: citing by document gives its blocks the same marker, and they read back as two blocks."""
     renderer = Renderer(format=Numbered())
@@ -174,19 +143,3 @@ def test_plain_text_is_counted_under_its_own_hash():
     assert renderer.body(text) is text
     assert Minimal().body("One paragraph.") == "One paragraph."
     assert TokenCounter.__dataclass_fields__.keys() >= {"body"}
-
-
-def test_long_contexts_are_rendered_in_one_pass():
-    """B1: body is asked once a block, however many there are."""
-    asked: Counter[str] = Counter()
-
-    class Counting(Numbered):
-        def body(self, text):
-            asked[text] += 1
-            return Numbered.body(self, text)
-
-    blocks = [Block(marker=n, text=f"text {n}", source="a") for n in range(1, 2001)]
-    rendered = Renderer(format=Counting()).render(blocks)
-
-    assert len(rendered.spans) == 2000
-    assert set(asked.values()) == {1}

@@ -104,18 +104,6 @@ def test_every_name_of_a_score_decides_in_every_recipe(recipe, key):
         assert context.blocks[0].source == "high.md"
 
 
-@pytest.mark.parametrize("recipe", ["default", "reranked", "citations", "four-stage", "naive"])
-def test_a_reranker_is_asked_before_the_retriever(recipe):
-    """V6: the trace says so."""
-    pool = [
-        {**LOW, "score": 0.90, "rerank_score": -5.0},
-        {**HIGH, "score": 0.85, "rerank_score": 9.0},
-    ]
-    context = assemble("Which?", pool, recipe=recipe, budget=200, order="relevance")
-    assert context.blocks[0].source == "high.md"
-    assert notes_of(context)["scores_from"] == "rerank_score"
-
-
 def test_less_is_better_in_a_distance():
     """V6: Lance's `_distance` is one less the similarity; a bare `distance` may be either."""
     rows = [{"text": "A.", "_distance": 0}, {"text": "B.", "_distance": 2}]

@@ -35,7 +35,7 @@ def test_every_recipe_in_every_format_by_every_tokenizer(recipe: str) -> None:
 
 
 def test_message_lists_in_every_form() -> None:
-    """B1 A1 A4: whole and spoiled lists fit their budget, with calls and results in pairs."""
+    """B1 A1 A4 D1: whole and spoiled lists fit, in pairs, the same in a process of another seed."""
     outcomes = fuzz.run_lists(40 * len(fuzz_lists.FORMS), 900_001)
 
     assert outcomes.total() == 40 * len(fuzz_lists.FORMS)

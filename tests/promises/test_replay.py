@@ -169,15 +169,6 @@ def test_names_the_first_stage() -> None:
     assert str(found).startswith("diverged at pack\n  ")
 
 
-def test_two_runs_explained() -> None:
-    """D4: two bundles of different runs are compared in the same way."""
-    a, b = bundle(), bundle(inputs(query="When do the boats go?"))
-    found = compare_bundles(a, b)
-
-    assert not found.identical
-    assert any(cause.startswith("query_hash") for cause in found.causes)
-
-
 def test_secrets_are_not_bundled() -> None:
     """I4: a bundle holds nothing that its caller may not read."""
     secret = Chunk(id="x", text="swordfish", principals=("board",))

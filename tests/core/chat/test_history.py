@@ -10,7 +10,7 @@ from foveate import Turn, converse
 from foveate.core.chat.history import HistoryFit, Summary
 from foveate.core.chat.turns import TurnCitation, count_tokens
 from foveate.core.compact.shorten import result_handle
-from foveate.core.errors import BadInput, BadOption, BudgetTooSmall
+from foveate.core.errors import BadOption, BudgetTooSmall
 from foveate.core.zones import Budget
 from foveate.testing.fakes import WordTokenizer
 
@@ -99,14 +99,6 @@ def test_a_call_and_its_result_are_one(room):
     assert calls == results
     assert conversation.tokens <= room
     assert len(conversation.trace.decisions) == len(turns)
-
-
-def test_half_of_a_call_is_refused():
-    """W1, X2: a call without its result, or a result without its call, is named."""
-    call, result = tool()
-    for turns, named in (((call,), 1), ((user("Hi."), result), 2)):
-        with pytest.raises(BadInput, match=f"message {named} is half of a call"):
-            converse("So?", turns=turns, budget=100)
 
 
 def test_pinned_turns_stay_in_full():

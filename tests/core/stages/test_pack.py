@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate import assemble
 from foveate.core.errors import BadOption
 from foveate.core.stages.pack import Overflow, Pack
 from foveate.core.types import Candidate, Chunk, Part, Rendition, Step
@@ -287,17 +286,3 @@ def test_refuses(options: dict[str, object]) -> None:
     """X1: an option without a meaning is refused with what is allowed."""
     with pytest.raises(BadOption, match=next(iter(options))):
         Pack(**options)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("recipe", ["reranked", "citations", "chat", "factual-qa"])
-def test_recipes_of_whole_chunks_show_the_best(recipe: str) -> None:
-    """J1, S9: the best is in the context, cut if it is larger than all of the budget."""
-    large = " ".join(f"Gauge {n} stands at the weir of Alder Lock." for n in range(60))
-    pool = [
-        {"text": large, "source": "gauges.md", "score": 0.9},
-        {"text": "The mill has a wheel.", "source": "mill.md", "score": 0.5},
-    ]
-    context = assemble("Where do the gauges stand?", pool, recipe=recipe, budget=120)
-
-    assert "Gauge 0 stands" in context.text
-    assert {block.source for block in context.blocks} >= {"gauges.md"}

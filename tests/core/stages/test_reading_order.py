@@ -48,20 +48,20 @@ def out_of_order(context) -> int:
     return sum(a > b for own in places.values() for a, b in pairwise(own))
 
 
-@pytest.mark.parametrize("format_", ["numbered", "grouped", "xml", "minimal"])
-def test_documents_read_by_page_without_a_sequence(format_, figure):
+def test_documents_read_by_page_without_a_sequence(figure):
     """V5: in sixty pools, every recipe that reads in the order of documents, none the wrong way."""
     made, wrong, blocks = 0, [], 0
     for seed in range(60):
         pool = pool_of(seed, "page")
+        chosen = ("numbered", "grouped", "xml", "minimal")[seed // 4 % 4]
         for recipe, order in WAYS[seed % 4 :: 4] + WAYS[:3]:
             context = assemble(
-                "What tells of the gate?", pool, recipe=recipe, format=format_, budget=600, **order
+                "What tells of the gate?", pool, recipe=recipe, format=chosen, budget=600, **order
             )
             made, blocks = made + 1, blocks + len(context.blocks)
             if out_of_order(context):
                 wrong.append((seed, recipe, order))
-    figure(f"{format_}: {len(wrong)} of {made} contexts out of order, {blocks} blocks")
+    figure(f"{len(wrong)} of {made} contexts out of order, {blocks} blocks")
     assert blocks > 3 * made
     assert wrong == []
 

@@ -67,13 +67,6 @@ def test_without_a_date_nothing_rises():
     assert PreferRecent()((undated,), request(instant=NOW)).candidates == (undated,)
 
 
-def test_a_negative_score_rises_too():
-    """S2: of two equal logits the newer one comes out higher, not lower."""
-    out = scored(PreferRecent(half_life_days=10, weight=0.5), aged(0, -2.0), aged(10, -2.0))
-
-    assert out == {"0": -1.0, "10": -1.5}
-
-
 def test_side_knowledge_keeps_its_score():
     """S2: a supplement neither rises nor sets the date."""
     aside = aged(0, origin="supplement")

@@ -102,31 +102,6 @@ def test_a_document_comes_back_without_offsets(shared, size, count):
     assert texts(*reversed(pieces)) == [text]
 
 
-def test_a_nested_chunk_adds_nothing():
-    """S6: a chunk inside its neighbour does not move the end back."""
-    out = stitched(piece("The bird sings.", 0, 0), piece("bird", 1, 4), piece("sings. Loud.", 2, 9))
-
-    assert [c.text for c in out] == ["The bird sings. Loud."]
-    assert [p.span for p in out[0].parts] == [(0, 15), (4, 8), (9, 21)]
-
-
-def test_a_known_gap_is_not_closed():
-    """S6: what lies between is unknown, so the pieces stay apart."""
-    assert texts(piece("AAAA", 0, 0), piece("BBBB", 1, 6)) == ["AAAA", "BBBB"]
-
-
-def test_touching_chunks_are_joined_as_they_are():
-    """S6: where one ends the next begins: nothing between, nothing removed."""
-    (out,) = stitched(piece("One sentence. ", 0, 100), piece("Another.", 1, 114))
-
-    assert (out.text, out.chunk.start, out.chunk.end) == ("One sentence. Another.", 100, 122)
-
-
-def test_the_least_overlap_counts_where_offsets_say_so():
-    """S6: `min_overlap` is for guesses; a verified claim needs no minimum."""
-    assert texts(piece("one two", 0, 0), piece("two three", 1, 4)) == ["one two three"]
-
-
 def test_a_start_without_an_end_is_enough():
     """S6: loaders that only know where a chunk starts are believed as far as the text agrees."""
     one, two = piece("one two", 0, 0), piece("two three", 1, 4)
@@ -305,16 +280,3 @@ def test_a_negative_minimum_is_refused():
     """X1: the error names the option and the value."""
     with pytest.raises(BadOption, match="stitch: min_overlap is -1"):
         Stitch(min_overlap=-1)
-
-
-def test_where_a_piece_stands_is_asked_once(monkeypatch):
-    """A piece's place is worked out once, and once more where a passage of known place begins."""
-    start, asked = module.document_offset, []
-    monkeypatch.setattr(
-        module, "document_offset", lambda chunk: asked.append(chunk.id) or start(chunk)
-    )
-    pool = [piece("Ten signs.", n, 10 * n) for n in range(20)]
-    (made,) = stitched(*pool)
-
-    assert made.text == "Ten signs." * 20
-    assert len(asked) == 21

@@ -57,15 +57,6 @@ def test_nothing_structural_is_left(name, text):
         assert not place.search(guarded if rule.at_lines else guarded[1:])
 
 
-@pytest.mark.parametrize("name", GUARDS)
-@given(text=st.one_of(texts(), SMALL))
-def test_guarding_twice_is_undone_twice(name, text):
-    """A text that was guarded before is only a text: it is guarded again."""
-    guard = GUARDS[name]
-
-    assert guard.undo(guard.undo(guard(guard(text)))) == text
-
-
 @given(text=st.one_of(texts(), SMALL))
 def test_a_guard_adds_backslashes_and_nothing_else(text):
     """Taking all backslashes away from both texts leaves the same text."""

@@ -106,9 +106,15 @@ def test_what_is_said_does_not_leave_for_what_is_asked():
     assert beside(told, f"{told} Is that so?")
 
 
-@pytest.mark.parametrize("turned", ["never", "only", "rarely", "not", "must", "nicht", "si"])
+@pytest.mark.parametrize(
+    "turned",
+    [
+        *("never", "only", "rarely", "not", "must", "nicht", "si", "barely", "scarcely", "hardly"),
+        *("almost", "nearly", "allegedly", "supposedly", "former"),
+    ],
+)
 def test_a_turning_word_more_is_another_statement(turned):
-    """S4: the fuller text negates, limits or conditions what the other says plainly."""
+    """S4: the fuller text negates, limits, conditions or takes back what the other says plainly."""
     assert not beside(f"{BEFORE} they pass {AFTER}", f"{BEFORE} they {turned} pass {AFTER}")
     assert not beside(f"{BEFORE} {AFTER}", f"{turned} {BEFORE} {AFTER}")
 
@@ -160,15 +166,6 @@ def test_a_condition_behind_chinese_words_is_seen():
     assert not beside(text, f"{text}除非阀门关闭")
 
 
-@pytest.mark.parametrize(
-    "turned",
-    ["barely", "scarcely", "hardly", "almost", "nearly", "allegedly", "supposedly", "former"],
-)
-def test_a_word_that_takes_back_what_is_said_is_turning(turned):
-    """S4: nearly safe, allegedly safe and the former director are something else."""
-    assert not beside(f"{BEFORE} they pass {AFTER}", f"{BEFORE} they {turned} pass {AFTER}")
-
-
 @pytest.mark.parametrize("bound", ["under", "up to", "fewer than", "over", "about", "twice"])
 def test_a_word_before_a_number_changes_the_number(bound):
     """S4: 50 does not leave for under 50; a word elsewhere is only a word more."""
@@ -178,17 +175,6 @@ def test_a_word_before_a_number_changes_the_number(bound):
         assert not beside(f"{number} {AFTER}", f"{bound} {number} {AFTER}")
         assert beside(one, one.replace("dose", "daily dose"))
         assert beside(one, one.replace("is 50", "is also 50"))
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [("a + b", "a - b"), ("a * b", "a / b"), ("!ready", "ready"), ("a - b", "a b")],
-)
-def test_signs_of_code_keep_two_texts_apart(one, other):
-    """S4: sum and difference, ready and not ready: their signs are facts or words."""
-    mine, theirs = (f"{BEFORE} {sign} {AFTER}" for sign in (one, other))
-    for text, against in ((mine, theirs), (theirs, mine)):
-        assert not beside(text, against)
 
 
 def test_words_that_stand_elsewhere_are_not_said_here():

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foveate.core.stages.dedup.candidate_pairs import _triples, find_candidate_pairs
+from foveate.core.stages.dedup.candidate_pairs import find_candidate_pairs
 from foveate.core.stages.dedup.similarity import Threshold, whole_numbers
 from foveate.core.text.words import split_words, word_runs
 
@@ -80,10 +80,3 @@ def test_pairs_are_those_that_counting_finds(texts, value, frequent, many):
     assert found.crowd == {
         i for i in range(len(texts)) if runs[i] and len(runs[i] - rare[i]) >= least[i]
     }
-
-
-def test_the_pairs_are_the_same_everywhere():
-    """D1: a triple's number follows from its letters alone, not from the process that reads it."""
-    numbers = _triples(["the same triples everywhere"])[0] >> np.uint64(32)
-
-    assert numbers.tolist() == [2998293768, 3390062063]

@@ -92,27 +92,6 @@ def test_a_contracted_verb_is_light_before_its_t_alone():
     assert list(weights(split_words("signed by Don"))) == ["signed", "by", "don"]
 
 
-@pytest.mark.parametrize(
-    ("theirs", "mine", "expected"),
-    [
-        ("it was clearly approved", "it was approved", True),
-        ("it was approved", "it was, however, approved", True),
-        ("it was rejected", "it was approved", False),
-        ("all may enter", "all must enter", False),
-        ("only members enter", "members enter", False),
-        ("do not enter", "don't enter", True),
-        ("take 5 mg", "take 5mg", True),
-        ("Ann then Bob", "Bob then Ann", False),
-        ("温度增加", "温度减少", False),
-        ("泵很安全", "泵安全", True),
-        ("泵不安全", "泵安全", False),
-    ],
-)
-def test_who_says_all_that_the_other_says(theirs, mine, expected):
-    """S4, V3: every word of weight, in order, and nothing turned."""
-    assert Sentence(mine).is_said_by(Sentence(theirs)) == expected
-
-
 @given(text=WORDS)
 def test_a_text_says_what_it_says(text):
     """S4: itself, and itself without a light word; turning words have no weight of their own."""

@@ -6,7 +6,7 @@ import pytest
 
 from foveate.core.text.shapes.find import find_shapes
 from foveate.pipeline.assembler import assemble
-from foveate.testing.shapes import check_linear, check_shapes
+from foveate.testing.shapes import check_shapes
 
 
 @pytest.mark.parametrize("name", ["id\n", ""])
@@ -46,9 +46,3 @@ def test_words_and_short_lists_are_no_column(text: str) -> None:
 def test_prose_without_spaces_is_no_column(line: str) -> None:
     """U1: a line of it is a sentence, though it has a digit."""
     assert find_shapes("\n".join(line.format(n) for n in range(1, 20))) == ()
-
-
-def test_columns_take_linear_time() -> None:
-    """U1: with and without digits."""
-    check_linear(lambda n: "A-1\n" * n, 2_500)
-    check_linear(lambda n: "mill\n\n" * n + "mill\n" * n, 2_500)

@@ -132,17 +132,6 @@ def test_rows_without_names_have_no_header() -> None:
     assert only(text).head == -1
 
 
-def test_html_rows_without_end_tags() -> None:
-    """U1: a row ends where the next begins."""
-    text = (
-        "<TABLE><TR><TH>id<TH>state\n<TR><TD>A-1<TD>open\n"
-        "<TR><TD>A-2<TD>open\n<TR><TD>A-3<TD>shut</TABLE>"
-    )
-    units = shown(text, only(text))
-
-    assert [unit.count("<TR>") for unit in units] == [1] * 4
-
-
 def test_two_tables_in_one_text_have_their_own_headers() -> None:
     """U2: whatever is between them."""
     one = "| id | state |\n|---|---|\n" + "\n".join(f"| A-{n} | open |" for n in range(5))
