@@ -160,6 +160,15 @@ def test_a_scope_that_is_missing_is_named_before_the_body_is_read(house):
         assert 'error="insufficient_scope", scope="assemble"' in answer.headers["www-authenticate"]
 
 
+def test_a_refusal_comes_before_the_body(house):
+    """X4: who has no key is told so before a megabyte is sent."""
+    with wire(house.client) as raw:
+        raw.send(head("POST /v1/assemble", "Content-Length: 1000000"), b"{")
+        answer = raw.answer()
+
+    assert answer.status == 401
+
+
 def test_a_damaged_file_lets_nobody_in_and_is_seen_from_outside(house):
     """X4: 503 for every key, not ready; well again with the file. Nothing of the file is told."""
     whole = house.keys.read_bytes()
