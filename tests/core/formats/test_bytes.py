@@ -95,7 +95,7 @@ def test_two_blocks(name):
 @pytest.mark.parametrize("name", BUILTIN)
 def test_label(name):
     """C2: how a reader refers to the first block."""
-    assert Renderer(format=BUILTIN[name]()).reference(FIRST) == LABELS[name]
+    assert BUILTIN[name]().label(FIRST) == LABELS[name]
 
 
 def test_doc_groups_as_published():
