@@ -367,6 +367,19 @@ def test_hostile_pools_are_compared_in_proportion_to_their_texts(make):
     assert step.notes["compared"] <= 40 * len(candidates)
 
 
+def test_where_each_copy_says_more_both_stay():
+    """S4: two copies of one text, each with a word that the other lacks, are both kept."""
+    words = NUMBERED.split()
+    one = candidate(" ".join([*words[:10], "also", *words[11:]]), 0.9, id="one")
+    other = candidate(" ".join([*words[:30], "thus", *words[31:]]), 0.8, id="other")
+    full = candidate(NUMBERED, 0.1, id="full")
+
+    for method in ("jaccard", "containment"):
+        assert kept(DedupNear(method=method), one, other) == ["one", "other"]
+        assert kept(DedupNear(method=method), one, other, full) == ["full"]
+        assert run(DedupNear(method=method), one, other, full).candidates[0].score == 0.9
+
+
 @pytest.mark.parametrize("count", [3, 1_300])
 def test_a_long_text_among_many_is_compared_like_any_other(count):
     """S4, X2: with a hundred times the triples of the others, in pools of each size."""
