@@ -31,8 +31,7 @@ WORDS = tuple(f"{a}{b}{c}" for a in "blmnrt" for b in ("a", "en", "oo") for c in
 SMALL = 400_000
 """Bytes that a cache may keep in these tests: as much as one or two of the requests need."""
 ONE_VALUE = {
-    "cli/diagnose.py", "core/lazy_table.py", "core/manifest.py",
-    "ingest/on_ray.py",
+    "cli/diagnose.py", "core/lazy_table.py", "ingest/on_ray.py", "service/app.py",
     "models.py", "pipeline/context_codec.py", "plugins.py", "pipeline/prompts/__init__.py",
     "service/mcp/results.py", "service/playground/routes.py",
     "stores/int8.py",
@@ -49,7 +48,6 @@ SHORT_ENTRIES = {
     "providers/tokenizers/counts.py": "4 tokenizers' counts, each a bounded cache",
     "providers/tokenizers/huggingface.py": "8 tokenizers, which the operator names",
     "providers/tokenizers/openai.py": "the fingerprints of 16 tokenizers",
-    "core/text/word_weight.py": "16,384 words of at most 64 characters",
     "core/render.py": "64 renderers, whose labels have at most 80 characters",
     "core/text/word_arrays.py": "the classes of all characters for two alphabets, and 64 powers",
     "core/text/escape.py": "256 rules, whose labels have at most 80 characters",

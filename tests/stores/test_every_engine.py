@@ -83,7 +83,12 @@ def test_a_store_of_another_version_is_refused_and_left_alone(
         assert store.stats(principals=()) == figures
 
 
-MAKE = "import sys; from store_urls import opened; print(opened(sys.argv[1]).state_root())"
+MAKE = """import sys
+from contextlib import closing
+from store_urls import opened
+with closing(opened(sys.argv[1])) as store:
+    print(store.state_root())
+"""
 
 
 def test_many_processes_may_make_one_store(new_url: Callable[[], str], tmp_path: Path):

@@ -130,9 +130,8 @@ class Budget(zones.Budget):
             raise BudgetTooSmall(
                 total, total - documents + 1, what="system, query, generation and one for documents"
             )
-        return replace(
-            cls.of(documents), window=total, system=system, query=query, generation=generation
-        )
+        zones = {"documents": documents, "system": system, "query": query}
+        return replace(cls.of(1), window=total, generation=generation, **zones)
 
 
 def _check_limits(known: Model, *, max_output: int, overhead: int) -> None:

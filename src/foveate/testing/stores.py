@@ -64,6 +64,22 @@ def history_does_not_matter(open_empty: OpenStore, entries: Entries) -> None:
             assert _search(winding, query) == _search(plain, query), f"history shows: {query!r}"
 
 
+def what_one_may_not_read_is_not_there(open_empty: OpenStore, entries: Entries) -> None:
+    """Answers, scores, badges, counts, neighbours and root are those of a store without it."""
+    with closing(fill(open_empty(), entries)) as full:
+        for who in PRINCIPALS:
+            mine = [entry for entry in entries if _is_readable(entry.document.principals, who)]
+            with closing(fill(open_empty(), mine)) as alone:
+                for query in QUERIES:
+                    seen, expected = _search(full, query, who), _search(alone, query, who)
+                    assert seen == expected, f"{who} learns of others by {query!r}"
+                places = [(e.document.id, c.sequence) for e in entries for c in e.chunks]
+                near = [full.neighbours(places, 1, principals=who) for _ in range(2)]
+                assert near[0] == near[1] == alone.neighbours(places, 1, principals=who)
+                roots = [store.state_root(principals=who) for store in (full, alone)]
+                assert roots[0] == roots[1], f"the root tells {who} about others"
+
+
 def neighbours_are_those_in_reach(open_empty: OpenStore, entries: Entries) -> None:
     """All chunks within the window of a place, each once, by document and sequence."""
     everyone = ("blue", "red")
@@ -239,6 +255,7 @@ def questions_lead_to_their_chunk(open_empty: OpenStore, entries: Entries) -> No
 
 LAWS: tuple[Law, ...] = (
     history_does_not_matter,
+    what_one_may_not_read_is_not_there,
     neighbours_are_those_in_reach,
     chunks_come_back_as_they_went,
     filters_do_not_thin_out,
@@ -256,6 +273,10 @@ LAWS: tuple[Law, ...] = (
 
 def _search(store: Store, query: str, who: tuple[str, ...] = ("blue", "red")) -> SearchResult:
     return store.search(query, EMBEDDER.embed([query])[0], limit=30, depth=10, principals=who)
+
+
+def _is_readable(principals: tuple[str, ...], who: tuple[str, ...]) -> bool:
+    return not principals or bool(set(principals) & set(who))
 
 
 def _all_chunks(entries: Iterable[CorpusEntry]) -> list[Chunk]:

@@ -87,6 +87,7 @@ def test_extracts(html: str, text: str) -> None:
         ("<ol style='color: red; list-style: outside UPPER-roman' start=2><li>a</ol>", "II."),
         ("<ol style='list-style-type:lower-latin'><li>a</ol>", "a."),
         ("<ol type=a style='list-style:none'><li>a</ol>", "-"),
+        ("<ol type style='list-style: none decimal'><li>a</ol>", "1."),
         ("<ol reversed start=9><li>a<li>b", "9. 8."),
         ("<ol start=999999999999><li>a<li value=x>b</ol>", "1. 2."),
         ("<ol start=x><li>a</ol><ul start=3><li>b</ul>", "1. -"),

@@ -202,6 +202,15 @@ def test_lists_that_libreoffice_wrote() -> None:
     ]  # fmt: skip
 
 
+def test_a_level_without_a_number_leaves_no_point_behind() -> None:
+    """V1: but a bullet does, as in LibreOffice."""
+    below = _odt_level(2, 'style:num-format="1" style:num-list-format="%1%.%2%."')
+    body = _ul(f"<text:list-item>{_ul(_li('a'), '')}</text:list-item>")
+    bare = '<text:list-style style:name="L1">' + _odt_level(1, "") + below + "</text:list-style>"
+    assert _odt(body, bare) == ["  1. a"]
+    assert _odt(body, bare.replace("number", "bullet", 1)) == ["  .1. a"]
+
+
 def test_a_second_paragraph_of_an_item_has_no_mark() -> None:
     """V1: neither has a list's header."""
     item = "<text:list-item><text:p>one</text:p><text:p>more</text:p></text:list-item>"

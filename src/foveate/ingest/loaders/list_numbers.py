@@ -59,10 +59,11 @@ def open_list(tag: Tag, number: int, items: Mapping[int, int]) -> ListNumbers:
     given = parse_attributes(tag.raw)
     backwards = "reversed" in given
     start = _read_integer(given.get("start"), items.get(number, 1) if backwards else 1)
-    kind = given.get("type", "1")
+    kind = given.get("type") or "1"
     for name, _, value in (part.partition(":") for part in given.get("style", "").split(";")):
         if name.strip().lower() in ("list-style", "list-style-type"):
-            kind = next((_STYLES[word] for word in value.lower().split() if word in _STYLES), kind)
+            named = [_STYLES[word] for word in value.lower().split() if word in _STYLES]
+            kind = max(named, key=bool, default=kind)  # `none` beside a kind is for the image
     return ListNumbers(number, start if kind else None, kind, -1 if backwards else 1)
 
 

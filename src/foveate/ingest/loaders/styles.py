@@ -222,15 +222,19 @@ def _odf_level(
 ) -> Level:
     kind = given.get("num-format", "").split(",")[0]  # LibreOffice writes `01, 02, 03, ...`
     if name == "list-level-style-bullet" or not kind:
-        return Level(kind="")
+        return Level(kind="", text="-" if name == "list-level-style-bullet" else "")
     first = depth + 1 - parse_number(given.get("display-levels", ""), 1)
     shown = [n for n in range(max(first, 0), depth) if n in above and above[n].kind]
     text = ".".join(f"%{n + 1}" for n in (*shown, depth))
-    usual = f"{given.get('num-prefix', '')}{text}{given.get('num-suffix', '')}"
+    text = f"{given.get('num-prefix', '')}{text}{given.get('num-suffix', '')}"
+    if listed := given.get("num-list-format"):
+        for n in (n for n, level in above.items() if not level.text):  # gone, and what is behind
+            listed = re.sub(rf"%{n + 1}%[^%]*(?=%)", "", listed)
+        text = _LISTED.sub(r"%\1", listed)
     return Level(
         start=parse_number(given.get("start-value", ""), 1),
         kind=kind * 2 if kind in ("a", "A") and given.get("num-letter-sync") == "true" else kind,
-        text=_LISTED.sub(r"%\1", listed) if (listed := given.get("num-list-format")) else usual,
+        text=text,
     )
 
 

@@ -60,7 +60,7 @@ class Selection:
     held_back: frozenset[int] = frozenset()  # pieces that are not taken because one beside them is
     by_traits: float = 0.0  # the worth of the likeliest by its traits alone; 0: not known
     groups: list[tuple[int, ...]] = field(default_factory=list)  # of pieces, as they were taken
-    said: set[int] = field(default_factory=set)  # runs of words
+    said: dict[int, list[int]] = field(default_factory=dict)  # by run of words, who says it
     stated: dict[int, Sequence[Statement]] = field(default_factory=dict)  # by piece, once asked for
     counted: dict[int, Choice] = field(default_factory=dict)  # by candidate, as it will stand
     changed: set[int] = field(default_factory=set)  # candidates to be counted again
@@ -91,17 +91,15 @@ class Selection:
         Of one whose words were all said, one run is new if no sentence with its facts is taken.
         """
         runs = self.runs[piece]
-        if self.said.isdisjoint(runs):
+        if self.said.keys().isdisjoint(runs):
             return 1.0
         share = 1 - sum(map(self.said.__contains__, runs)) / len(runs)
         return share if share >= NEW or self._is_stated(piece) else 1 / len(runs)
 
     def _is_stated(self, piece: int) -> bool:
         """Whether what is taken states all sentences of the piece; asked of what shares words."""
-        own = set(self.runs[piece])
-        taken = chain.from_iterable(self.groups)
-        alike = [p for p in taken if not own.isdisjoint(self.runs[p])]
-        return is_repeated(self._statements(piece), {s for p in alike for s in self._statements(p)})
+        said = {p for run in self.runs[piece] for p in self.said.get(run, ()) if self.taken[p]}
+        return is_repeated(self._statements(piece), {s for p in said for s in self._statements(p)})
 
     def _statements(self, piece: int) -> Sequence[Statement]:
         known = self.stated.get(piece)
@@ -169,8 +167,7 @@ class Selection:
         most = self.by_traits or inf
         for p in pieces:
             taken[p] = True
-            if self.runs[p]:
-                self.said.update(self.runs[p])
+            self._remember(p)
             self._change_count(p, 1)
         self.groups.append(pieces)
         for p in pieces:
@@ -194,7 +191,13 @@ class Selection:
     def _recompute(self) -> None:
         """Count again, and go by what is still chosen, after choices were taken back."""
         self.count()
-        self.said = {run for p in chain.from_iterable(self.groups) for run in self.runs[p]}
+        self.said = {}
+        for piece in chain.from_iterable(self.groups):
+            self._remember(piece)
+
+    def _remember(self, piece: int) -> None:
+        for run in self.runs[piece]:
+            self.said.setdefault(run, []).append(piece)
 
     def _change_count(self, piece: int, more: int) -> None:
         """One more piece, or one less, of a candidate is taken; its block opens or goes."""
