@@ -101,10 +101,9 @@ def format_date(parts: _Parts, number: Decimal, *, since_1904: bool) -> str | No
     seconds = (abs(number) * 86_400).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, _EXACT)
     # Day 60 is 29 February 1900, which never was: from then on days count from a day earlier.
     epoch = datetime(1904, 1, 1) if since_1904 else datetime(1899, 12, 30 + (number < 60))  # noqa: DTZ001
-    try:
-        at = epoch + timedelta(seconds=int(seconds))
-    except OverflowError:  # beyond the year 9999
+    if seconds >= 86_400 * (_DAYS - 1_462 * since_1904):  # 1,462 days between the two first days
         return None
+    at = epoch + timedelta(seconds=int(seconds))
     day = (at.year, at.month, at.day)
     if not since_1904:
         day = _NEVER.get(int(seconds) // 86_400, day)

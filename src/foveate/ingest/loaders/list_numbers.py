@@ -139,8 +139,7 @@ def next_mark(
     for each in range(depth + 1):
         shown = levels.get(each, _USUAL)
         kind = "1" if level.is_legal and shown.kind else shown.kind
-        count = reached.setdefault(each, shown.start)
-        numbers.append(write_number(count, kind) if kind else "")
+        numbers.append(write_number(reached.setdefault(each, shown.start), kind) if kind else "")
     marks = _PLACE.sub(
         lambda found: "".join(numbers[int(found[1]) - 1 : int(found[1])]), level.text
     )

@@ -74,7 +74,6 @@ class Lists:
 
 
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
-_CHINESE = ("chinese", "japanese", "taiwanese")
 _KINDS = {
     "decimal": "1",
     "decimalZero": "01",
@@ -85,7 +84,8 @@ _KINDS = {
     "upperRoman": "I",
     "bullet": "",
     "none": "",
-    **{f"{land}Counting{more}": "一" for land in _CHINESE for more in ("", "Thousand")},
+    **dict.fromkeys(("chineseCounting", "chineseCountingThousand", "japaneseCounting"), "一"),
+    **dict.fromkeys(("taiwaneseCounting", "taiwaneseCountingThousand"), "一"),
 }
 
 
